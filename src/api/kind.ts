@@ -1,0 +1,177 @@
+import type { FieldError } from '../kernel/field-error.ts'
+import type { ObjectMeta } from './meta.ts'
+import { groupVersion, type KubeObject } from './meta.ts'
+import { type InferProperties, type JsonSchema, objectSchema, type Properties } from './schema.ts'
+
+/** Which server keeps this kind. `standalone` kinds are served only where no kube-apiserver is underneath. */
+export type Server = 'hub' | 'member' | 'standalone'
+
+/** How names of a kind are checked (k8s.io/apimachinery validation). */
+export type NameRule = 'dns1123Subdomain' | 'dns1123Label' | 'dns1035Label' | 'pathSegment'
+
+/**
+ * - stored: an ordinary resource.
+ * - review: create only, answered at once and never stored (SelfSubjectAccessReview and its like).
+ * - view: get, list and watch only, computed from stored kinds.
+ */
+export type Storage = 'stored' | 'review' | 'view'
+
+export type ObjectOfProperties<P extends Properties> = {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: ObjectMeta
+} & InferProperties<P>
+
+/** What a cell needs to know besides the object. */
+export type CellContext = { readonly nowMs: number }
+
+export type Column<O> = {
+  readonly name: string
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date'
+  readonly description: string
+  /** 0 (the default) is always shown, above 0 only with `-o wide`. */
+  readonly priority?: number
+  /** The printed value; null prints nothing. Method syntax keeps kinds of all shapes assignable to `Kind`. */
+  cell(object: O, context: CellContext): string | number | boolean | null
+}
+
+export type KindVersion = {
+  readonly name: string
+  /** The warning every request on this version gets. */
+  readonly deprecated?: string
+}
+
+/** What one file in `src/api/kinds/` says about its kind; everything else is derived. */
+export type KindDefinition<P extends Properties> = {
+  readonly group: string
+  /** Newest first; the first is preferred. All versions share one schema. */
+  readonly versions: readonly [KindVersion, ...KindVersion[]]
+  readonly storageVersion: string
+  readonly kind: string
+  readonly plural: string
+  readonly singular?: string
+  readonly shortNames?: readonly string[]
+  readonly categories?: readonly string[]
+  readonly scope: 'Namespaced' | 'Cluster'
+  readonly description: string
+  readonly servers: readonly [Server, ...Server[]]
+  readonly storage?: Storage
+  readonly nameRule?: NameRule
+  /** Everything but apiVersion, kind and metadata. */
+  readonly properties: P
+  /**
+   * The status subresource exists: the main endpoint ignores `status`, and `/status` ignores all else. `withMetadata`:
+   * `/status` also takes labels, annotations and finalizers, as built-in kinds do and custom resources do not.
+   */
+  readonly status?: { readonly withMetadata?: boolean }
+  /**
+   * Deletion also waits for something in the object itself (a namespace: `spec.finalizers`), and `/finalize` writes it.
+   */
+  readonly finalize?: {
+    pending(object: ObjectOfProperties<P>): boolean
+    /** The object as deletion of it begins. */
+    begin(object: ObjectOfProperties<P>): ObjectOfProperties<P>
+    /** `old` with what `/finalize` may change taken from `sent`. */
+    apply(old: ObjectOfProperties<P>, sent: ObjectOfProperties<P>): ObjectOfProperties<P>
+  }
+  /** Strategic merge patch is accepted, and advertised, as for kinds that are built into kube-apiserver. */
+  readonly strategicMergePatch?: boolean
+  /** PUT without a resourceVersion replaces whatever is there, as built-in kinds allow. */
+  readonly unconditionalUpdate?: boolean
+  /** `metadata.generation` is kept. Custom resources always do; of the built-in kinds only some. */
+  readonly generation?: boolean
+  /** Printed after Name. */
+  readonly columns?: readonly Column<ObjectOfProperties<P>>[]
+  /** Field labels that selectors may use besides metadata.name and metadata.namespace. */
+  readonly selectableFields?: Readonly<Record<string, (object: ObjectOfProperties<P>) => string>>
+  /** Seconds after which an object is deleted, counted from its last write. */
+  readonly ttlSeconds?: number
+  /** Defaults that the schema cannot say. Must not change its argument; runs on every decode, so idempotent. */
+  default?(object: ObjectOfProperties<P>): ObjectOfProperties<P>
+  /** What the schema cannot say. `old` is absent on create. */
+  validate?(object: ObjectOfProperties<P>, old?: ObjectOfProperties<P>): readonly FieldError[]
+  /** Sentences that the client is warned with when the write succeeds. */
+  warn?(object: ObjectOfProperties<P>, old?: ObjectOfProperties<P>): readonly string[]
+}
+
+/** A kind as shared code sees it: it reads these properties and never asks which kind it has. */
+export type Kind<P extends Properties = Properties> = Required<
+  Omit<KindDefinition<P>, 'default' | 'validate' | 'warn' | 'status' | 'finalize' | 'ttlSeconds'>
+> & {
+  readonly finalize: KindDefinition<P>['finalize'] | undefined
+  readonly status: { readonly withMetadata: boolean } | undefined
+  readonly ttlSeconds: number | undefined
+  /** The structural schema of everything but apiVersion, kind and metadata. */
+  readonly schema: JsonSchema
+  default(object: ObjectOfProperties<P>): ObjectOfProperties<P>
+  validate(object: ObjectOfProperties<P>, old?: ObjectOfProperties<P>): readonly FieldError[]
+  warn(object: ObjectOfProperties<P>, old?: ObjectOfProperties<P>): readonly string[]
+}
+
+/** The object type of a kind: `type ServiceExport = ObjectOf<typeof ServiceExportKind>`. */
+export type ObjectOf<K> = K extends { readonly properties: infer P extends Properties }
+  ? ObjectOfProperties<P>
+  : never
+
+/**
+ * A kind of any shape. Callbacks are methods, so a `Kind<P>` is assignable to it; whoever calls them hands in objects
+ * that the kind's own schema has accepted.
+ */
+export type AnyKind = Omit<
+  Kind,
+  'default' | 'validate' | 'warn' | 'columns' | 'selectableFields' | 'properties' | 'finalize'
+> & {
+  readonly finalize:
+    | {
+        pending(object: KubeObject): boolean
+        begin(object: KubeObject): KubeObject
+        apply(old: KubeObject, sent: KubeObject): KubeObject
+      }
+    | undefined
+  readonly columns: readonly Column<never>[]
+  readonly selectableFields: Readonly<Record<string, (object: never) => string>>
+  default(object: KubeObject): KubeObject
+  validate(object: KubeObject, old?: KubeObject): readonly FieldError[]
+  warn(object: KubeObject, old?: KubeObject): readonly string[]
+}
+
+export function defineKind<const P extends Properties>(definition: KindDefinition<P>): Kind<P> {
+  if (!definition.versions.some(v => v.name === definition.storageVersion)) {
+    throw new Error(
+      `${definition.kind}: storageVersion ${definition.storageVersion} is not one of its versions`,
+    )
+  }
+  return {
+    singular: definition.kind.toLowerCase(),
+    shortNames: [],
+    categories: [],
+    storage: 'stored',
+    nameRule: 'dns1123Subdomain',
+    strategicMergePatch: false,
+    unconditionalUpdate: false,
+    generation: true,
+    columns: [],
+    selectableFields: {},
+    ttlSeconds: undefined,
+    finalize: undefined,
+    default: object => object,
+    validate: () => [],
+    warn: () => [],
+    ...definition,
+    status: definition.status && { withMetadata: definition.status.withMetadata ?? false },
+    schema: objectSchema(definition.properties),
+  }
+}
+
+/** The apiVersion of a kind at a version (by default the preferred one). */
+export function apiVersionOf(
+  kind: { group: string; versions: readonly KindVersion[] },
+  version?: string,
+): string {
+  return groupVersion(kind.group, version ?? kind.versions[0]?.name ?? '')
+}
+
+/** The resource as errors name it. */
+export function resourceOf(kind: { group: string; plural: string }): { group: string; resource: string } {
+  return { group: kind.group, resource: kind.plural }
+}

@@ -1,0 +1,37 @@
+/**
+ * Stored objects are bytes with two holes, apiVersion and resourceVersion, which are filled when they are sent: both
+ * served versions and every store share one encoding. The head is made for each request, the body is everything behind:
+ *
+ *     {"apiVersion":"g/v","kind":"K","metadata":{"resourceVersion":"7",  |  "name":"web",…},"spec":{…}}
+ *                              head                                      |            body
+ */
+import type { KubeObject } from '../api/meta.ts'
+
+/** Encodes an object without its apiVersion, kind and resourceVersion. */
+export function encodeBody(object: KubeObject): Buffer {
+  const { apiVersion: _apiVersion, kind: _kind, metadata, ...rest } = object
+  const { resourceVersion: _resourceVersion, ...meta } = metadata
+  const head = JSON.stringify(meta).slice(1)
+  const tail = JSON.stringify(rest).slice(1)
+  return Buffer.from(tail === '}' ? `${head}}` : `${head},${tail}`, 'utf8')
+}
+
+/** What comes before a body; revision 0 leaves the resourceVersion out. */
+export function headOf(apiVersion: string, kind: string, revision: number, body: Buffer): string {
+  const open = `{"apiVersion":${JSON.stringify(apiVersion)},"kind":${JSON.stringify(kind)},"metadata":{`
+  if (revision === 0) return open
+  return `${open}"resourceVersion":"${revision}"${body[0] === closingBrace ? '' : ','}`
+}
+
+const closingBrace = 0x7d
+
+/** The whole object again. */
+export function decodeBody(
+  apiVersion: string,
+  kind: string,
+  stored: { revision: number; body: Buffer },
+): KubeObject {
+  const text = headOf(apiVersion, kind, stored.revision, stored.body) + stored.body.toString('utf8')
+  // The bytes were made by encodeBody from an object of this shape.
+  return JSON.parse(text) as KubeObject
+}

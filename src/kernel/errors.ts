@@ -1,0 +1,222 @@
+import { type FieldError, fieldErrorText } from './field-error.ts'
+
+/** `metav1.StatusReason`; the empty reason means unknown. */
+export type StatusReason =
+  | ''
+  | 'Unauthorized'
+  | 'Forbidden'
+  | 'NotFound'
+  | 'AlreadyExists'
+  | 'Conflict'
+  | 'Invalid'
+  | 'ServerTimeout'
+  | 'Timeout'
+  | 'TooManyRequests'
+  | 'BadRequest'
+  | 'MethodNotAllowed'
+  | 'NotAcceptable'
+  | 'RequestEntityTooLarge'
+  | 'UnsupportedMediaType'
+  | 'InternalError'
+  | 'Expired'
+  | 'ServiceUnavailable'
+
+export type StatusCause = { readonly reason: string; readonly message: string; readonly field?: string }
+
+export type StatusDetails = {
+  readonly name?: string
+  readonly group?: string
+  /** The plural for 403, 404 and 409; the kind for 422. */
+  readonly kind?: string
+  readonly uid?: string
+  readonly causes?: readonly StatusCause[]
+  readonly retryAfterSeconds?: number
+}
+
+/** `v1.Status`, as it goes over the wire. */
+export type Status = {
+  readonly kind: 'Status'
+  readonly apiVersion: 'v1'
+  readonly metadata: { readonly continue?: string }
+  readonly status: 'Failure' | 'Success'
+  readonly message?: string
+  readonly reason?: string
+  readonly details?: StatusDetails
+  readonly code?: number
+}
+
+type StatusExtras = { readonly details?: StatusDetails; readonly continue?: string; readonly cause?: unknown }
+
+/** The one error class: an HTTP code, a Kubernetes reason and a message that a client may read. */
+export class StatusError extends Error {
+  readonly code: number
+  readonly reason: StatusReason
+  readonly details: StatusDetails | undefined
+  readonly continueToken: string | undefined
+
+  constructor(code: number, reason: StatusReason, message: string, extras: StatusExtras = {}) {
+    super(message, extras.cause === undefined ? undefined : { cause: extras.cause })
+    this.name = 'StatusError'
+    this.code = code
+    this.reason = reason
+    this.details = extras.details
+    this.continueToken = extras.continue
+  }
+
+  toStatus(): Status {
+    return {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: this.continueToken === undefined ? {} : { continue: this.continueToken },
+      status: 'Failure',
+      message: this.message,
+      ...(this.reason === '' ? {} : { reason: this.reason }),
+      ...(this.details === undefined ? {} : { details: this.details }),
+      code: this.code,
+    }
+  }
+}
+
+export function isReason(thrown: unknown, ...reasons: readonly StatusReason[]): thrown is StatusError {
+  return thrown instanceof StatusError && reasons.includes(thrown.reason)
+}
+
+/** A resource as errors name it: plural and group, group empty for the core group. */
+export type ResourceRef = { readonly group: string; readonly resource: string }
+
+/** `serviceexports.multicluster.x-k8s.io`, or `services` in the core group. */
+export function qualified(ref: ResourceRef): string {
+  return ref.group === '' ? ref.resource : `${ref.resource}.${ref.group}`
+}
+
+function detailsOf(ref: ResourceRef, name: string, more: Partial<StatusDetails> = {}): StatusDetails {
+  return {
+    ...(name === '' ? {} : { name }),
+    ...(ref.group === '' ? {} : { group: ref.group }),
+    kind: ref.resource,
+    ...more,
+  }
+}
+
+export function notFound(ref: ResourceRef, name: string): StatusError {
+  return new StatusError(404, 'NotFound', `${qualified(ref)} "${name}" not found`, {
+    details: detailsOf(ref, name),
+  })
+}
+
+/** An address that names nothing this server serves. */
+export function noSuchPath(): StatusError {
+  return new StatusError(404, 'NotFound', 'the server could not find the requested resource', { details: {} })
+}
+
+export function alreadyExists(ref: ResourceRef, name: string): StatusError {
+  return new StatusError(409, 'AlreadyExists', `${qualified(ref)} "${name}" already exists`, {
+    details: detailsOf(ref, name),
+  })
+}
+
+const modified = 'the object has been modified; please apply your changes to the latest version and try again'
+
+export function conflict(ref: ResourceRef, name: string, why: string = modified): StatusError {
+  const message = `Operation cannot be fulfilled on ${qualified(ref)} "${name}": ${why}`
+  return new StatusError(409, 'Conflict', message, { details: detailsOf(ref, name) })
+}
+
+export type KindRef = { readonly group: string; readonly kind: string }
+
+/** 422 with a cause for each field. */
+export function invalid(ref: KindRef, name: string, errors: readonly FieldError[]): StatusError {
+  const texts = errors.map(fieldErrorText)
+  const joined = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`
+  const title = ref.group === '' ? ref.kind : `${ref.kind}.${ref.group}`
+  return new StatusError(422, 'Invalid', `${title} "${name}" is invalid: ${joined}`, {
+    details: {
+      ...(name === '' ? {} : { name }),
+      ...(ref.group === '' ? {} : { group: ref.group }),
+      kind: ref.kind,
+      causes: errors.map(e => ({ reason: e.type, message: e.message, field: e.field })),
+    },
+  })
+}
+
+export function badRequest(message: string): StatusError {
+  return new StatusError(400, 'BadRequest', message)
+}
+
+export function unauthorized(): StatusError {
+  return new StatusError(401, 'Unauthorized', 'Unauthorized')
+}
+
+export function forbidden(
+  ref: ResourceRef,
+  name: string,
+  why: string,
+  causes?: readonly StatusCause[],
+): StatusError {
+  const subject = name === '' ? qualified(ref) : `${qualified(ref)} "${name}"`
+  return new StatusError(403, 'Forbidden', `${subject} is forbidden: ${why}`, {
+    details: detailsOf(ref, name, causes === undefined ? {} : { causes }),
+  })
+}
+
+/** 403 on a path that is no resource. */
+export function forbiddenPath(why: string): StatusError {
+  return new StatusError(403, 'Forbidden', `forbidden: ${why}`, { details: {} })
+}
+
+export function methodNotAllowed(
+  message = 'the server does not allow this method on the requested resource',
+): StatusError {
+  return new StatusError(405, 'MethodNotAllowed', message, { details: {} })
+}
+
+export function notAcceptable(accepted: readonly string[]): StatusError {
+  return new StatusError(
+    406,
+    'NotAcceptable',
+    `only the following media types are accepted: ${accepted.join(', ')}`,
+  )
+}
+
+export function unsupportedMediaType(accepted: readonly string[]): StatusError {
+  const message = `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`
+  return new StatusError(415, 'UnsupportedMediaType', message)
+}
+
+export function tooLarge(limitBytes: number): StatusError {
+  return new StatusError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${limitBytes}`)
+}
+
+/** The asked revision is no longer kept. `token` lets a paging client go on inconsistently. */
+export function expired(message: string, token?: string): StatusError {
+  return new StatusError(410, 'Expired', message, token === undefined ? {} : { continue: token })
+}
+
+export function tooManyRequests(message: string, retryAfterSeconds: number): StatusError {
+  return new StatusError(429, 'TooManyRequests', message, { details: { retryAfterSeconds } })
+}
+
+export function timedOut(
+  message: string,
+  retryAfterSeconds = 0,
+  causes?: readonly StatusCause[],
+): StatusError {
+  return new StatusError(504, 'Timeout', message, {
+    details: {
+      ...(causes === undefined ? {} : { causes }),
+      ...(retryAfterSeconds === 0 ? {} : { retryAfterSeconds }),
+    },
+  })
+}
+
+export function unavailable(message: string, retryAfterSeconds = 1): StatusError {
+  return new StatusError(503, 'ServiceUnavailable', message, { details: { retryAfterSeconds } })
+}
+
+/** What a client sees of a fault of ours: that it happened, not how. The cause goes to the log. */
+export function internal(message: string, cause?: unknown): StatusError {
+  return new StatusError(500, 'InternalError', `Internal error occurred: ${message}`, {
+    details: { causes: [{ reason: '', message }] },
+    cause,
+  })
+}

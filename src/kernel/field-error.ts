@@ -1,0 +1,74 @@
+/** The types of `field.Error` in k8s.io/apimachinery, by the `reason` that a Status cause carries. */
+export type FieldErrorType =
+  | 'FieldValueNotFound'
+  | 'FieldValueRequired'
+  | 'FieldValueDuplicate'
+  | 'FieldValueInvalid'
+  | 'FieldValueNotSupported'
+  | 'FieldValueForbidden'
+  | 'FieldValueTooLong'
+  | 'FieldValueTooMany'
+  | 'FieldValueTypeInvalid'
+
+/** One thing wrong with one field. `message` is the whole text that a cause carries, without the path. */
+export type FieldError = {
+  readonly type: FieldErrorType
+  /** `spec.ports[0].name`, `metadata.labels`, `spec.map[key]`; `<nil>` or empty for the whole object. */
+  readonly field: string
+  readonly message: string
+}
+
+/** How the value is shown in a message: strings quoted, the rest as JSON. */
+export function shown(value: unknown): string {
+  if (value === undefined) return 'null'
+  return JSON.stringify(value)
+}
+
+const fieldError =
+  (type: FieldErrorType, title: string) =>
+  (field: string, detail: string): FieldError => ({
+    type,
+    field,
+    message: detail === '' ? title : `${title}: ${detail}`,
+  })
+
+const withValue =
+  (type: FieldErrorType, title: string) =>
+  (field: string, value: unknown, detail = ''): FieldError => ({
+    type,
+    field,
+    message: `${title}: ${shown(value)}${detail === '' ? '' : `: ${detail}`}`,
+  })
+
+export const required = fieldError('FieldValueRequired', 'Required value')
+export const forbiddenField = fieldError('FieldValueForbidden', 'Forbidden')
+export const tooLong = fieldError('FieldValueTooLong', 'Too long')
+export const invalidValue = withValue('FieldValueInvalid', 'Invalid value')
+export const typeInvalid = withValue('FieldValueTypeInvalid', 'Invalid value')
+export const duplicateValue = withValue('FieldValueDuplicate', 'Duplicate value')
+export const notFoundValue = withValue('FieldValueNotFound', 'Not found')
+
+export function tooMany(field: string, actual: number, max: number): FieldError {
+  return {
+    type: 'FieldValueTooMany',
+    field,
+    message: `Too many: ${actual}: must have at most ${max} item${max === 1 ? '' : 's'}`,
+  }
+}
+
+export function notSupported(field: string, value: unknown, supported: readonly string[]): FieldError {
+  return {
+    type: 'FieldValueNotSupported',
+    field,
+    message: `Unsupported value: ${shown(value)}: supported values: ${supported.map(shown).join(', ')}`,
+  }
+}
+
+/** The changed field of an object whose field may not change. */
+export function immutable(field: string, value: unknown): FieldError {
+  return invalidValue(field, value, 'field is immutable')
+}
+
+export function fieldErrorText(error: FieldError): string {
+  return `${error.field}: ${error.message}`
+}
