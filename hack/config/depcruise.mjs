@@ -45,12 +45,6 @@ export default {
       to: { path: '^(test|hack)/' },
     },
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
-    {
-      name: 'no-orphans',
-      severity: 'error',
-      from: { orphan: true, pathNot: '(main[.]ts|contract[.]ts|^test/|^hack/)' },
-      to: {},
-    },
     owner('fastify', 'apiservice/http'),
     owner('level', 'apiservice/store'),
     owner('rfc6902', 'apiservice/registry'),
