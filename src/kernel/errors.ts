@@ -143,9 +143,8 @@ export function badRequest(message: string): StatusError {
   return new StatusError(400, 'BadRequest', message)
 }
 
-/** The client learns nothing about what was wrong with its credentials; `cause` is for the log. */
-export function unauthorized(cause?: string): StatusError {
-  return new StatusError(401, 'Unauthorized', 'Unauthorized', cause === undefined ? {} : { cause })
+export function unauthorized(): StatusError {
+  return new StatusError(401, 'Unauthorized', 'Unauthorized')
 }
 
 export function forbidden(

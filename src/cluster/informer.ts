@@ -1,0 +1,249 @@
+import type { ObjectMeta } from '../api/meta.ts'
+import { errorText, sleep } from '../kernel/abort.ts'
+import type { Clock } from '../kernel/clock.ts'
+import { isReason } from '../kernel/errors.ts'
+import type { Logger } from '../kernel/log.ts'
+import {
+  type Change,
+  type Cluster,
+  type ClusterEvent,
+  type Informer,
+  keyOf,
+  type Ref,
+  type Resource,
+  type Selection,
+} from './cluster.ts'
+
+type WithMetadata = { readonly metadata: ObjectMeta }
+
+export type InformerOptions = Selection & {
+  readonly clock: Clock
+  readonly log: Logger
+  /** In [0, 1): spreads retries of many informers over time. */
+  readonly random?: () => number
+}
+
+const firstBackoffMs = 100
+const maxBackoffMs = 15_000
+/** A stream that ends sooner and brought nothing counts as a failure, so that it is not asked again in a tight loop. */
+const shortWatchMs = 1_000
+
+/**
+ * Keeps a copy of a resource by list and watch until the signal aborts. A watch that ends or fails goes on from where
+ * it was; when the server no longer keeps that revision, or refuses the watch, everything is listed again and the
+ * difference is told as changes. An object that was deleted and created again in between is told as both. Failures are
+ * retried for ever, after 0.1 to 15 s.
+ */
+export function startInformer<O extends WithMetadata>(
+  cluster: Cluster,
+  resource: Resource<O>,
+  options: InformerOptions,
+  signal: AbortSignal,
+): Informer<O> {
+  const log = options.log.child({ cluster: cluster.name, resource: resource.plural })
+  const informer = new ListWatch(cluster, resource, { ...options, log })
+  informer.synced = informer.run(signal)
+  // Whoever does not wait for it is not harmed by an early end.
+  informer.synced.catch(() => undefined)
+  return informer
+}
+
+function selectionOf({ namespace, labelSelector, fieldSelector }: Selection): Selection {
+  return {
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(labelSelector === undefined ? {} : { labelSelector }),
+    ...(fieldSelector === undefined ? {} : { fieldSelector }),
+  }
+}
+
+class Copy<O extends WithMetadata> {
+  readonly #namespaces = new Map<string, Map<string, O>>()
+
+  get(ref: Ref): O | undefined {
+    return this.#namespaces.get(ref.namespace ?? '')?.get(ref.name)
+  }
+
+  set(object: O): void {
+    const { namespace = '', name } = object.metadata
+    const objects = this.#namespaces.get(namespace) ?? new Map<string, O>()
+    this.#namespaces.set(namespace, objects)
+    objects.set(name, object)
+  }
+
+  delete(ref: Ref): void {
+    const objects = this.#namespaces.get(ref.namespace ?? '')
+    objects?.delete(ref.name)
+    if (objects?.size === 0) this.#namespaces.delete(ref.namespace ?? '')
+  }
+
+  list(namespace?: string): readonly O[] {
+    if (namespace !== undefined) return [...(this.#namespaces.get(namespace)?.values() ?? [])]
+    return [...this.#namespaces.values()].flatMap(objects => [...objects.values()])
+  }
+}
+
+class ListWatch<O extends WithMetadata> implements Informer<O> {
+  synced: Promise<void> = Promise.resolve()
+  readonly #cluster: Cluster
+  readonly #resource: Resource<O>
+  readonly #options: InformerOptions
+  readonly #copy = new Copy<O>()
+  readonly #listeners: ((change: Change<O>) => void)[] = []
+  /** Where the next watch starts; undefined when a list is needed first. */
+  #resourceVersion: string | undefined
+  #seen = '0'
+  #failures = 0
+  #hasSynced = false
+
+  constructor(cluster: Cluster, resource: Resource<O>, options: InformerOptions) {
+    this.#cluster = cluster
+    this.#resource = resource
+    this.#options = options
+  }
+
+  hasSynced(): boolean {
+    return this.#hasSynced
+  }
+
+  get(ref: Ref): O | undefined {
+    return this.#copy.get(ref)
+  }
+
+  list(namespace?: string): readonly O[] {
+    return this.#copy.list(namespace)
+  }
+
+  onChange(listener: (change: Change<O>) => void): void {
+    // What the copy holds when the turn comes is told at once; everything after that is told as it happens.
+    queueMicrotask(() => {
+      for (const after of this.#copy.list()) this.#tell(listener, { before: undefined, after })
+      this.#listeners.push(listener)
+    })
+  }
+
+  /** Resolves after the first list; following goes on behind it. */
+  run(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#follow(signal, resolve).catch((thrown: unknown) => {
+        if (!signal.aborted) this.#options.log.error('informer ended', { error: errorText(thrown) })
+        reject(signal.aborted ? signal.reason : thrown)
+      })
+    })
+  }
+
+  async #follow(signal: AbortSignal, onSynced: () => void): Promise<never> {
+    for (;;) {
+      signal.throwIfAborted()
+      try {
+        if (this.#resourceVersion === undefined) await this.#relist(signal)
+        onSynced()
+        await this.#watch(signal)
+      } catch (thrown) {
+        signal.throwIfAborted()
+        await this.#recover(thrown, signal)
+      }
+    }
+  }
+
+  async #relist(signal: AbortSignal): Promise<void> {
+    const listed = await this.#cluster.list(this.#resource, selectionOf(this.#options), signal)
+    // Behind what was seen: the server was restored, and equal versions may be those of other objects.
+    const restored = Number(listed.resourceVersion) < Number(this.#seen)
+    const kept = new Set(listed.items.map(object => keyOf(object.metadata)))
+    for (const object of this.#copy.list()) if (!kept.has(keyOf(object.metadata))) this.#remove(object)
+    for (const object of listed.items) {
+      const before = this.#copy.get(object.metadata)
+      if (restored || before?.metadata.resourceVersion !== object.metadata.resourceVersion)
+        this.#upsert(object)
+    }
+    this.#advance(listed.resourceVersion)
+    this.#hasSynced = true
+  }
+
+  #advance(resourceVersion: string): void {
+    this.#resourceVersion = resourceVersion
+    this.#seen = resourceVersion
+  }
+
+  async #watch(signal: AbortSignal): Promise<void> {
+    const started = this.#options.clock.now()
+    const resourceVersion = this.#resourceVersion ?? ''
+    let settled = false
+    try {
+      const selection = { ...selectionOf(this.#options), resourceVersion }
+      for await (const event of this.#cluster.watch(this.#resource, selection, signal)) {
+        settled = true
+        this.#apply(event)
+      }
+    } finally {
+      settled ||= this.#options.clock.now() - started >= shortWatchMs
+      if (settled) this.#failures = 0
+    }
+    if (!settled) await this.#backOff(signal)
+  }
+
+  #apply(event: ClusterEvent<O>): void {
+    if (event.type === 'BOOKMARK') {
+      this.#advance(event.resourceVersion)
+      return
+    }
+    if (event.type === 'DELETED') this.#remove(event.object)
+    else this.#upsert(event.object)
+    this.#advance(event.object.metadata.resourceVersion ?? this.#seen)
+  }
+
+  #upsert(after: O): void {
+    const before = this.#copy.get(after.metadata)
+    if (before !== undefined && before.metadata.uid !== after.metadata.uid) {
+      this.#remove(before)
+      this.#upsert(after)
+      return
+    }
+    this.#copy.set(after)
+    this.#announce({ before, after })
+  }
+
+  #remove(object: O): void {
+    const before = this.#copy.get(object.metadata)
+    if (before === undefined) return
+    this.#copy.delete(object.metadata)
+    this.#announce({ before, after: undefined })
+  }
+
+  #announce(change: Change<O>): void {
+    for (const listener of this.#listeners) this.#tell(listener, change)
+  }
+
+  #tell(listener: (change: Change<O>) => void, change: Change<O>): void {
+    try {
+      listener(change)
+    } catch (thrown) {
+      // A listener's fault must not stop the copy, nor hide the change from the others.
+      this.#options.log.error('informer listener failed', { error: errorText(thrown) })
+    }
+  }
+
+  async #recover(thrown: unknown, signal: AbortSignal): Promise<void> {
+    if (isReason(thrown, 'Expired') && this.#resourceVersion !== undefined) {
+      this.#resourceVersion = undefined
+      this.#options.log.info('revision is no longer kept, listing again')
+      if (this.#failures === 0) {
+        this.#failures = 1
+        return
+      }
+    } else if (!isReason(thrown, 'ServiceUnavailable', 'InternalError', 'TooManyRequests', 'ServerTimeout')) {
+      // The server refuses this watch as it is: what it can do for us now only a list tells.
+      this.#resourceVersion = undefined
+    }
+    const fields = { error: errorText(thrown), failures: this.#failures + 1 }
+    this.#options.log.warn('list and watch failed, trying again', fields)
+    await this.#backOff(signal)
+  }
+
+  async #backOff(signal: AbortSignal): Promise<void> {
+    const random = this.#options.random ?? Math.random
+    const delayMs = Math.min(firstBackoffMs * 2 ** Math.min(this.#failures, 16), maxBackoffMs)
+    this.#failures += 1
+    await sleep(this.#options.clock, delayMs * (0.5 + random() / 2), signal)
+  }
+}
