@@ -109,10 +109,24 @@ export function noSuchPath(): StatusError {
   return new StatusError(404, 'NotFound', 'the server could not find the requested resource', { details: {} })
 }
 
-export function alreadyExists(ref: ResourceRef, name: string): StatusError {
-  return new StatusError(409, 'AlreadyExists', `${qualified(ref)} "${name}" already exists`, {
-    details: detailsOf(ref, name),
-  })
+/**
+ * - terminating: what is in the way is being deleted.
+ * - exhausted: no free name could be generated; the client may try again.
+ */
+export function alreadyExists(
+  ref: ResourceRef,
+  name: string,
+  why?: 'terminating' | 'exhausted',
+): StatusError {
+  const prefix = why === 'terminating' ? 'object is being deleted: ' : ''
+  const suffix =
+    why === 'exhausted' ? ', the server was not able to generate a unique name for the object' : ''
+  return new StatusError(
+    409,
+    'AlreadyExists',
+    `${prefix}${qualified(ref)} "${name}" already exists${suffix}`,
+    { details: detailsOf(ref, name, why === 'exhausted' ? { retryAfterSeconds: 1 } : {}) },
+  )
 }
 
 const modified = 'the object has been modified; please apply your changes to the latest version and try again'
@@ -124,9 +138,9 @@ export function conflict(ref: ResourceRef, name: string, why: string = modified)
 
 export type KindRef = { readonly group: string; readonly kind: string }
 
-/** 422 with a cause for each field. */
+/** 422 with a cause for each field; a sentence that two causes share is said once. */
 export function invalid(ref: KindRef, name: string, errors: readonly FieldError[]): StatusError {
-  const texts = errors.map(fieldErrorText)
+  const texts = [...new Set(errors.map(fieldErrorText))]
   const joined = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`
   const title = ref.group === '' ? ref.kind : `${ref.kind}.${ref.group}`
   return new StatusError(422, 'Invalid', `${title} "${name}" is invalid: ${joined}`, {
@@ -137,6 +151,12 @@ export function invalid(ref: KindRef, name: string, errors: readonly FieldError[
       causes: errors.map(e => ({ reason: e.type, message: e.message, field: e.field })),
     },
   })
+}
+
+/** 422 without causes, as a JSON patch that does not fit the object is answered. */
+export function unprocessable(): StatusError {
+  const message = 'the server rejected our request due to an error in our request'
+  return new StatusError(422, 'Invalid', message, { details: {} })
 }
 
 export function badRequest(message: string): StatusError {
@@ -170,6 +190,12 @@ export function methodNotAllowed(
   return new StatusError(405, 'MethodNotAllowed', message, { details: {} })
 }
 
+/** A verb that this resource does not have, while others work. */
+export function unsupportedVerb(ref: ResourceRef, verb: string): StatusError {
+  const message = `${verb} is not supported on resources of kind "${qualified(ref)}"`
+  return new StatusError(405, 'MethodNotAllowed', message, { details: detailsOf(ref, '') })
+}
+
 export function notAcceptable(accepted: readonly string[]): StatusError {
   return new StatusError(
     406,
@@ -185,6 +211,18 @@ export function unsupportedMediaType(accepted: readonly string[]): StatusError {
 
 export function tooLarge(limitBytes: number): StatusError {
   return new StatusError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${limitBytes}`)
+}
+
+/** The object itself, or what a patch would make of it, is more than is stored. */
+export function objectTooLarge(bytes: number, limitBytes: number): StatusError {
+  const message = `Request entity too large: the object is ${bytes} bytes as JSON, at most ${limitBytes} are stored`
+  return new StatusError(413, 'RequestEntityTooLarge', message)
+}
+
+/** More operations in one JSON patch than are carried out. */
+export function tooManyOperations(count: number, limit: number): StatusError {
+  const message = `The allowed maximum operations in a JSON patch is ${limit}, got ${count}`
+  return new StatusError(413, 'RequestEntityTooLarge', message)
 }
 
 /** The asked revision is no longer kept. `token` lets a paging client go on inconsistently. */

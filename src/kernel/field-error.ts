@@ -18,10 +18,23 @@ export type FieldError = {
   readonly message: string
 }
 
-/** How the value is shown in a message: strings quoted, the rest as JSON. */
+/** How the value is shown in a message: strings quoted as Go's `%q` does, the rest as JSON. */
 export function shown(value: unknown): string {
   if (value === undefined) return 'null'
-  return JSON.stringify(value)
+  const text = JSON.stringify(value)
+  return typeof value === 'string' ? text.replace(escapes, goEscape) : text
+}
+
+/** An escaped backslash, an escape that Go writes otherwise, or what JSON leaves as it is and Go escapes. */
+const escapes = /\\\\|\\u00([01][\da-f])|[\u007f-\u009f\u2028\u2029]/g
+
+function goEscape(found: string, code: string | undefined): string {
+  if (found === '\\\\') return found
+  if (code === '07') return '\\a'
+  if (code === '0b') return '\\v'
+  if (code !== undefined) return `\\x${code}`
+  const hex = found.charCodeAt(0).toString(16)
+  return hex === '7f' ? '\\x7f' : `\\u${hex.padStart(4, '0')}`
 }
 
 const fieldError =
