@@ -1,0 +1,33 @@
+import { unauthorized } from '../../src/kernel/errors.ts'
+import type { Authenticator, UserInfo } from '../contract.ts'
+
+/**
+ * Finds the user of a token; undefined when it does not know the token. Must not tell by its timing how much of a token
+ * was right.
+ */
+export type TokenLookup = (token: string, signal: AbortSignal) => Promise<UserInfo | undefined>
+
+/** Longer ones are not looked up. */
+const maxTokenLength = 16_384
+
+/** `Authorization: Bearer …`, looked up in turn. A token that none of the lookups knows is an error, an empty one is none. */
+export function bearerAuthenticator(lookups: readonly TokenLookup[]): Authenticator {
+  return {
+    async authenticate(request, signal) {
+      const token = bearerToken(request.headers.get('authorization')?.[0])
+      if (token === '') return undefined
+      if (token.length > maxTokenLength) throw unauthorized('bearer token is too long')
+      for (const lookup of lookups) {
+        const user = await lookup(token, signal)
+        if (user !== undefined) return user
+      }
+      throw unauthorized('unknown bearer token')
+    },
+  }
+}
+
+/** RFC 6750 2.1; the scheme is case-insensitive (RFC 9110 11.1). */
+function bearerToken(header: string | undefined): string {
+  const [scheme, token] = (header ?? '').trim().split(/ +/, 2)
+  return scheme?.toLowerCase() === 'bearer' ? (token ?? '') : ''
+}

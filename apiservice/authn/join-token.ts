@@ -1,0 +1,47 @@
+import { hash, timingSafeEqual } from 'node:crypto'
+import type { Clock } from '../../src/kernel/clock.ts'
+import type { TokenLookup } from './bearer-token.ts'
+
+/** What is kept of a join token: never its secret. */
+export type JoinTokenRecord = {
+  /** SHA-256 of the secret, in lower-case hex. */
+  readonly secretSha256: string
+  /** Milliseconds since the epoch. */
+  readonly expiresAtMs: number
+  /** How many more members may join with it. */
+  readonly usesLeft: number
+}
+
+export type JoinTokenOptions = {
+  readonly clock: Clock
+  /** Undefined when there is no such token. */
+  readonly find: (id: string, signal: AbortSignal) => Promise<JoinTokenRecord | undefined>
+}
+
+export const joinersGroup = 'hub.isthmus.dev:joiners'
+const joinerPrefix = 'hub.isthmus.dev:joiner:'
+
+/** `<id>.<secret>`; the secret's length keeps guessing hopeless. */
+const form = /^([a-z0-9]{6,63})\.([A-Za-z0-9_-]{22,128})$/
+
+/**
+ * Clusters that are about to join the ClusterSet, by the token that they were given: the user is
+ * `hub.isthmus.dev:joiner:<id>`, in a group that may ask for membership and nothing else. A token is not used up by this,
+ * only by joining.
+ */
+export function joinTokens(options: JoinTokenOptions): TokenLookup {
+  return async (token, signal) => {
+    const [, id, secret] = form.exec(token) ?? []
+    if (id === undefined || secret === undefined) return undefined
+    const record = await options.find(id, signal)
+    if (record === undefined || !matches(secret, record.secretSha256)) return undefined
+    if (record.expiresAtMs <= options.clock.now() || record.usesLeft <= 0) return undefined
+    return { name: `${joinerPrefix}${id}`, groups: [joinersGroup], extra: {} }
+  }
+}
+
+function matches(secret: string, sha256: string): boolean {
+  const presented = hash('sha256', secret, 'buffer')
+  const known = Buffer.from(sha256, 'hex')
+  return known.length === presented.length && timingSafeEqual(known, presented)
+}
