@@ -52,6 +52,7 @@ export default {
     owner('dns2', 'dns'),
     owner('@kubernetes/client-node', 'src/cluster'),
     owner('@peculiar/x509', 'src/identity'),
+    owner('reflect-metadata', 'src/identity'),
     owner('ip-address', 'src/ip'),
     owner('yaml', 'src/codec'),
     owner('jsonc-parser', 'src/codec'),
