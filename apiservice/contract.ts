@@ -138,15 +138,21 @@ export type Stage = (next: Handler) => Handler
 // ---- who and whether --------------------------------------------------------------------------------------------
 
 /**
- * Tells who sends a request. Undefined: this method was not used, ask the next. A throw (401): a credential was
- * presented and is not good, nobody else is asked.
+ * Tells who sends a request. Undefined: this method was not used. A throw (401): a credential was presented and is not
+ * good. Then the next one is asked all the same, since a client may present several; when none knows the client, the
+ * request is refused and does not pass as anonymous.
  */
 export interface Authenticator {
   authenticate(request: ApiRequest, signal: AbortSignal): Promise<UserInfo | undefined>
 }
 
+/** What a request asks for, or what may be asked about: `impersonate`, `bind`, `escalate` and any word of a review. */
+export type AccessInfo =
+  | RequestInfo
+  | (Omit<Extract<RequestInfo, { isResource: true }>, 'verb'> & { readonly verb: string })
+
 /** What is to be allowed. */
-export type Attributes = { readonly user: UserInfo; readonly info: RequestInfo }
+export type Attributes = { readonly user: UserInfo; readonly info: AccessInfo }
 
 /** `noOpinion` asks the next authorizer; when all have none the request is refused. */
 export type Decision = { readonly allowed: 'allow' | 'deny' | 'noOpinion'; readonly reason: string }
@@ -156,6 +162,9 @@ export interface Authorizer {
   /** Calls back when earlier decisions may no longer hold, so that open watches are asked again. */
   onChange?(listener: () => void): () => void
 }
+
+/** Throws the 403 that kube-apiserver would answer unless the access is allowed. */
+export type RequireAccess = (attributes: Attributes, signal: AbortSignal) => Promise<void>
 
 // ---- admission --------------------------------------------------------------------------------------------------
 
@@ -245,6 +254,15 @@ export type ListResult = {
   /** How many are left behind the last one. */
   readonly remaining: number
 }
+
+/** Has all objects of a scope, again whenever the history was lost, and then every change of them. */
+export interface Follower {
+  reset(items: readonly StoredObject[]): void
+  events(batch: readonly StoreEvent[]): void
+}
+
+/** Keeps a follower current until the signal aborts; resolves when it has been given all objects for the first time. */
+export type Follow = (scope: Scope, follower: Follower, signal: AbortSignal) => Promise<void>
 
 /** What a write found. A refused write has changed nothing. */
 export type WriteResult =

@@ -163,8 +163,9 @@ export function badRequest(message: string): StatusError {
   return new StatusError(400, 'BadRequest', message)
 }
 
-export function unauthorized(): StatusError {
-  return new StatusError(401, 'Unauthorized', 'Unauthorized')
+/** The client learns nothing about what was wrong with its credentials; `cause` is for the log. */
+export function unauthorized(cause?: string): StatusError {
+  return new StatusError(401, 'Unauthorized', 'Unauthorized', cause === undefined ? {} : { cause })
 }
 
 export function forbidden(
