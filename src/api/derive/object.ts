@@ -102,18 +102,10 @@ function wantedGoKind(schema: JsonSchema): string {
 }
 
 function goType(schema: JsonSchema): string {
-  switch (schema.type) {
-    case 'string':
-      return schema.format === 'date-time' ? 'v1.Time' : 'string'
-    case 'integer':
-      return schema.format ?? 'int64'
-    case 'boolean':
-      return 'bool'
-    case 'array':
-      return `[]${goType(schema.items ?? {})}`
-    default:
-      return schema.additionalProperties === undefined
-        ? 'struct'
-        : `map[string]${goType(schema.additionalProperties)}`
-  }
+  const { type, format, items = {}, additionalProperties } = schema
+  if (type === 'string') return format === 'date-time' ? 'v1.Time' : 'string'
+  if (type === 'integer') return format ?? 'int64'
+  if (type === 'boolean') return 'bool'
+  if (type === 'array') return `[]${goType(items)}`
+  return additionalProperties === undefined ? 'struct' : `map[string]${goType(additionalProperties)}`
 }

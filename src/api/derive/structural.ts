@@ -26,23 +26,17 @@ export function compileCheck(schema: JsonSchema): Check {
   }
 }
 
+const checks: Readonly<Record<NonNullable<JsonSchema['type']>, (schema: JsonSchema) => Check>> = {
+  string: stringCheck,
+  integer: integerCheck,
+  number: numberCheck,
+  boolean: () => typeCheck('boolean', value => typeof value === 'boolean'),
+  array: listCheck,
+  object: objectCheck,
+}
+
 function checkOfType(schema: JsonSchema): Check {
-  switch (schema.type) {
-    case 'string':
-      return stringCheck(schema)
-    case 'integer':
-      return integerCheck(schema)
-    case 'number':
-      return numberCheck(schema)
-    case 'boolean':
-      return typeCheck('boolean', value => typeof value === 'boolean')
-    case 'array':
-      return listCheck(schema)
-    case 'object':
-      return objectCheck(schema)
-    default:
-      return anything
-  }
+  return schema.type === undefined ? anything : checks[schema.type](schema)
 }
 
 const anything: Check = () => undefined
@@ -202,14 +196,10 @@ function countCheck({ minItems = 0, maxItems = Number.POSITIVE_INFINITY }: JsonS
 
 function distinctCheck(schema: JsonSchema): ListCheck | undefined {
   const keys = schema['x-kubernetes-list-map-keys'] ?? []
-  switch (schema['x-kubernetes-list-type']) {
-    case 'map':
-      return distinctBy(item => (isRecord(item) ? mapKey(item, keys) : undefined))
-    case 'set':
-      return distinctBy(item => item)
-    default:
-      return undefined
-  }
+  const listType = schema['x-kubernetes-list-type']
+  if (listType === 'set') return distinctBy(item => item)
+  if (listType !== 'map') return undefined
+  return distinctBy(item => (isRecord(item) ? mapKey(item, keys) : undefined))
 }
 
 function mapKey(item: Readonly<Record<string, unknown>>, keys: readonly string[]): unknown {
