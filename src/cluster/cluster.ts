@@ -1,6 +1,6 @@
 /**
- * The seam through which controllers and agents speak to an API server, embedded or real. `client.ts` does it with
- * @kubernetes/client-node over HTTPS, `memory.ts` without a server; `test/conformance/cluster.ts` runs on both.
+ * The seam through which controllers and agents speak to an API server, embedded or real. `client.ts` does it over HTTPS,
+ * `memory.ts` without a server; `test/conformance/cluster.ts` runs on both.
  */
 import { apiVersionOf, type Kind, type ObjectOfProperties } from '../api/kind.ts'
 import type { KubeObject } from '../api/meta.ts'

@@ -1,0 +1,84 @@
+/** What is read from an answer: a whole JSON document, or one JSON document per line. */
+import type { IncomingMessage } from 'node:http'
+import type { Clock } from '../kernel/clock.ts'
+import { badAnswer, unavailable } from '../kernel/errors.ts'
+
+const newline = 0x0a
+
+/** The whole body. Throws when it is larger than `maxBytes` or the connection breaks. */
+export async function readText(answer: IncomingMessage, maxBytes: number): Promise<string> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of bytesOf(answer)) {
+    size += chunk.length
+    if (size > maxBytes) throw badAnswer(`the answer is larger than ${maxBytes} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks, size).toString('utf8')
+}
+
+/** The document, or the text itself when it is no JSON. */
+export function parsedOr(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Not everything between us and a server answers in JSON; what came is shown in the error.
+    return text
+  }
+}
+
+export type LineLimits = {
+  readonly maxBytes: number
+  /** A stream on which nothing at all comes for so long is taken for dead. */
+  readonly idleMs: number
+  readonly clock: Clock
+}
+
+/** The lines of a stream, without the empty ones. A last line without an end is dropped: it was cut off. */
+export async function* lines(answer: IncomingMessage, limits: LineLimits): AsyncIterable<string> {
+  const idle = idleTimer(answer, limits)
+  const parts: Buffer[] = []
+  let size = 0
+  try {
+    for await (const chunk of bytesOf(answer)) {
+      idle.restart()
+      let start = 0
+      for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
+        parts.push(chunk.subarray(start, end))
+        const line = Buffer.concat(parts).toString('utf8')
+        parts.length = 0
+        size = 0
+        start = end + 1
+        if (line !== '') yield line
+      }
+      size += chunk.length - start
+      if (size > limits.maxBytes) throw badAnswer(`a line is longer than ${limits.maxBytes} bytes`)
+      if (start < chunk.length) parts.push(chunk.subarray(start))
+    }
+  } finally {
+    idle.stop()
+    answer.destroy()
+  }
+}
+
+async function* bytesOf(answer: IncomingMessage): AsyncIterable<Buffer> {
+  // Without an encoding set, a stream of the http module yields buffers.
+  for await (const chunk of answer) yield chunk as Buffer
+}
+
+function idleTimer(answer: IncomingMessage, { clock, idleMs }: LineLimits) {
+  const start = (): (() => void) =>
+    clock.after(idleMs, () => {
+      answer.destroy(unavailable(`nothing came for ${idleMs / 1000} s`))
+    })
+  let cancel = start()
+  return {
+    restart(): void {
+      cancel()
+      cancel = start()
+    },
+    stop(): void {
+      cancel()
+    },
+  }
+}
