@@ -232,7 +232,11 @@ export type StoreEvent = {
 }
 
 export interface StoreListener {
-  /** Events in order of revision, none missing, none twice. All up to `through` have now been delivered. */
+  /**
+   * Events in order of revision, none missing, none twice. All up to `through` have now been delivered. An empty batch
+   * only tells that: once when the listener has caught up with the newest write, later every few seconds while others
+   * are written.
+   */
   events(batch: readonly StoreEvent[], through: Revision): void
   /** The last call: the history no longer reaches to where the listener is, or the store closes. */
   end(reason: 'expired' | 'closed'): void

@@ -1,4 +1,5 @@
 import type { FieldError } from '../kernel/field-error.ts'
+import { ageOf } from './duration.ts'
 import type { ObjectMeta } from './meta.ts'
 import { groupVersion, type KubeObject } from './meta.ts'
 import { type InferProperties, type JsonSchema, objectSchema, type Properties } from './schema.ts'
@@ -31,6 +32,8 @@ export type Column<O> = {
   readonly description: string
   /** 0 (the default) is always shown, above 0 only with `-o wide`. */
   readonly priority?: number
+  /** The same cell as a path that a CustomResourceDefinition can print; without one it has no such column. */
+  readonly jsonPath?: string
   /** The printed value; null prints nothing. Method syntax keeps kinds of all shapes assignable to `Kind`. */
   cell(object: O, context: CellContext): string | number | boolean | null
 }
@@ -103,6 +106,8 @@ export type Kind<P extends Properties = Properties> = Required<
   readonly ttlSeconds: number | undefined
   /** The structural schema of everything but apiVersion, kind and metadata. */
   readonly schema: JsonSchema
+  /** Whether `default` does anything. */
+  readonly hasDefault: boolean
   default(object: ObjectOfProperties<P>): ObjectOfProperties<P>
   validate(object: ObjectOfProperties<P>, old?: ObjectOfProperties<P>): readonly FieldError[]
   warn(object: ObjectOfProperties<P>, old?: ObjectOfProperties<P>): readonly string[]
@@ -135,6 +140,15 @@ export type AnyKind = Omit<
   warn(object: KubeObject, old?: KubeObject): readonly string[]
 }
 
+/** The column that most kinds end with. It has to be declared, for only kinds without columns get it unasked. */
+export const ageColumn: Column<{ readonly metadata: ObjectMeta }> = {
+  name: 'Age',
+  type: 'date',
+  description: 'Time since the object was created.',
+  jsonPath: '.metadata.creationTimestamp',
+  cell: (object, context) => ageOf(object.metadata.creationTimestamp, context.nowMs),
+}
+
 export function defineKind<const P extends Properties>(definition: KindDefinition<P>): Kind<P> {
   if (!definition.versions.some(v => v.name === definition.storageVersion)) {
     throw new Error(
@@ -160,6 +174,7 @@ export function defineKind<const P extends Properties>(definition: KindDefinitio
     ...definition,
     status: definition.status && { withMetadata: definition.status.withMetadata ?? false },
     schema: objectSchema(definition.properties),
+    hasDefault: definition.default !== undefined,
   }
 }
 

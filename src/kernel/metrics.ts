@@ -22,6 +22,14 @@ export type MetricOptions = {
   readonly buckets?: readonly number[]
 }
 
+/** What a histogram that is kept elsewhere holds for one set of labels. */
+export type HistogramReading = {
+  readonly labels: Labels
+  /** How many values lie in each bucket and in no smaller one; last, how many lie above all bounds. */
+  readonly counts: readonly number[]
+  readonly sum: number
+}
+
 /** Makes instruments. Asking twice for one name answers the same instrument. */
 export interface Metrics {
   counter(options: MetricOptions): Counter
@@ -29,6 +37,8 @@ export interface Metrics {
   /** A gauge that is read when somebody asks. */
   gaugeFrom(options: MetricOptions, read: () => number): void
   histogram(options: MetricOptions): Histogram
+  /** A histogram that is counted elsewhere, such as in a worker thread, and read when somebody asks. */
+  histogramFrom(options: MetricOptions, read: () => readonly HistogramReading[]): void
   /** The Prometheus text format, version 0.0.4. */
   text(): Promise<string>
 }
@@ -39,5 +49,6 @@ export const noMetrics: Metrics = {
   gauge: () => ({ set: () => undefined }),
   gaugeFrom: () => undefined,
   histogram: () => ({ observe: () => undefined }),
+  histogramFrom: () => undefined,
   text: () => Promise.resolve(''),
 }

@@ -1,6 +1,9 @@
-import { defineKind, type ObjectOf } from '../kind.ts'
+import { conditionColumn, reasonColumn } from '../condition-column.ts'
+import { conditionsSchema } from '../condition-schema.ts'
+import { ageColumn, defineKind, type ObjectOf } from '../kind.ts'
 import { s } from '../schema.ts'
 
+/** KEP-1645, the types of mcs-api. */
 export const ServiceExportKind = defineKind({
   group: 'multicluster.x-k8s.io',
   versions: [{ name: 'v1beta1' }, { name: 'v1alpha1' }],
@@ -9,16 +12,48 @@ export const ServiceExportKind = defineKind({
   plural: 'serviceexports',
   shortNames: ['svcex', 'svcexport'],
   scope: 'Namespaced',
-  description: 'x',
+  description:
+    'Says that the Service of the same name and namespace is to be reachable from all clusters of the ClusterSet.',
   servers: ['member'],
   properties: {
-    spec: s.optional(s.object({ exportedLabels: s.optional(s.map(s.string())) })),
+    spec: s.optional(
+      s.object(
+        {
+          exportedAnnotations: s.optional(
+            s.map(s.string(), {
+              description: 'Annotations that the ServiceImport shall carry in every cluster.',
+            }),
+          ),
+          exportedLabels: s.optional(
+            s.map(s.string(), {
+              description: 'Labels that the ServiceImport shall carry in every cluster.',
+            }),
+          ),
+        },
+        { description: 'How the Service is exported. May be left out.' },
+      ),
+    ),
     status: s.optional(
-      s.object({ conditions: s.optional(s.mapList(s.object({ type: s.string() }), ['type'])) }),
+      s.object(
+        {
+          conditions: conditionsSchema(
+            'Valid: the Service exists and its type can be exported. Ready: other clusters were told. Conflict: exports of other clusters disagree, and the oldest wins.',
+          ),
+        },
+        { description: 'How the export is doing. Written by the controller.' },
+      ),
     ),
   },
   status: {},
-  columns: [{ name: 'X', type: 'string', description: 'x', cell: o => o.spec?.exportedLabels?.a ?? '' }],
-  selectableFields: { 'spec.x': o => o.spec?.exportedLabels?.x ?? '' },
+  columns: [
+    conditionColumn('Valid', 'Whether the Service exists and can be exported.'),
+    conditionColumn('Ready', 'Whether other clusters were told of the export.'),
+    conditionColumn('Conflict', 'Whether exports of other clusters disagree with this one.'),
+    reasonColumn('Valid', 'Valid Reason'),
+    reasonColumn('Ready', 'Ready Reason'),
+    reasonColumn('Conflict', 'Conflict Reason'),
+    ageColumn,
+  ],
 })
+
 export type ServiceExport = ObjectOf<typeof ServiceExportKind>

@@ -1,0 +1,43 @@
+import type { Metrics } from '../../src/kernel/metrics.ts'
+import type { Timeline } from './timeline.ts'
+import type { WatchHub } from './watch-hub.ts'
+
+/** What a store tells about itself. */
+export class StoreInstruments {
+  readonly committed: (writes: number, durationMs: number) => void
+  readonly failed: () => void
+  readonly cut: (changes: number) => void
+
+  constructor(metrics: Metrics, timeline: Timeline, hub: WatchHub) {
+    const gauge = (name: string, help: string, read: () => number): void =>
+      metrics.gaugeFrom({ name: `isthmus_store_${name}`, help }, read)
+    gauge('revision', 'Revision of the newest durable write.', () => timeline.revision)
+    gauge('objects', 'Objects in the store.', () => timeline.objects)
+    gauge('history_events', 'Changes kept for watches and older lists.', () => timeline.history.events)
+    gauge('history_bytes', 'Bytes that only the history needs.', () => timeline.history.bytes)
+    gauge('watches', 'Watches that are up to date.', () => hub.size)
+    const writes = metrics.counter({ name: 'isthmus_store_writes_total', help: 'Durable writes.' })
+    const seconds = metrics.histogram({
+      name: 'isthmus_store_commit_seconds',
+      help: 'How long a group commit took, sync included.',
+      buckets: [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 2],
+    })
+    const failures = metrics.counter({
+      name: 'isthmus_store_commit_failures_total',
+      help: 'Group commits that failed.',
+    })
+    const cut = metrics.counter({
+      name: 'isthmus_store_history_cut_total',
+      help: 'Changes forgotten before their time since the history grew too large.',
+    })
+    this.committed = (count, durationMs) => {
+      if (count === 0) return
+      writes.add({}, count)
+      seconds.observe(durationMs / 1000)
+    }
+    this.failed = () => failures.add()
+    this.cut = changes => {
+      if (changes > 0) cut.add({}, changes)
+    }
+  }
+}

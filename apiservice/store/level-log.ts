@@ -1,0 +1,89 @@
+import type { Level } from 'level'
+import type { Revision } from '../contract.ts'
+import type { Log, LogBatch, LogEntry, LogStart } from './log.ts'
+
+export type Database = Level<Buffer, Buffer>
+
+/** `m` and a name: what the store says about itself. `r` and eight bytes: the record of a revision. */
+export const formatKey = Buffer.from('m/format')
+const startKey = Buffer.from('m/start')
+const recordPrefix = 0x72
+const recordsEnd = Buffer.from([recordPrefix + 1])
+
+const scanEntries = 1000
+const scanBytes = 1024 * 1024
+
+/** A log in LevelDB. Records are written in the order of their keys, so that its compactions have little to move. */
+export class LevelLog implements Log {
+  readonly start: LogStart
+  readonly #db: Database
+
+  private constructor(db: Database, start: LogStart) {
+    this.#db = db
+    this.start = start
+  }
+
+  static async of(db: Database): Promise<LevelLog> {
+    return new LevelLog(db, decodeStart(await db.get(startKey)))
+  }
+
+  write(batch: LogBatch): Promise<void> {
+    const operations = [
+      ...batch.append.map(({ revision, value }) => ({
+        type: 'put' as const,
+        key: recordKey(revision),
+        value,
+      })),
+      ...batch.drop.map(revision => ({ type: 'del' as const, key: recordKey(revision) })),
+      ...(batch.start === undefined ? [] : [putStart(batch.start)]),
+    ]
+    return this.#db.batch(operations, { sync: batch.append.length > 0 })
+  }
+
+  read(revisions: readonly Revision[]): Promise<(Buffer | undefined)[]> {
+    return this.#db.getMany(revisions.map(recordKey))
+  }
+
+  async *scan(after: Revision): AsyncIterable<readonly LogEntry[]> {
+    const range = { gt: recordKey(after), lt: recordsEnd, highWaterMarkBytes: scanBytes, fillCache: false }
+    const iterator = this.#db.iterator(range)
+    try {
+      for (;;) {
+        const entries = await iterator.nextv(scanEntries)
+        if (entries.length === 0) return
+        yield entries.map(([key, value]) => ({ revision: revisionOf(key), value }))
+      }
+    } finally {
+      await iterator.close()
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#db.close()
+  }
+}
+
+export function putStart(start: LogStart): { type: 'put'; key: Buffer; value: Buffer } {
+  return { type: 'put', key: startKey, value: Buffer.from(JSON.stringify(start)) }
+}
+
+function decodeStart(value: Buffer | undefined): LogStart {
+  const start: unknown = JSON.parse(value?.toString() ?? 'null')
+  if (typeof start !== 'object' || start === null || !('floor' in start) || !('live' in start)) {
+    throw new Error('it does not say where its history begins')
+  }
+  return { floor: Number(start.floor), live: Number(start.live) }
+}
+
+/** Big endian, so that the order of keys is the order of revisions. */
+function recordKey(revision: Revision): Buffer {
+  const key = Buffer.allocUnsafe(9)
+  key[0] = recordPrefix
+  key.writeUInt32BE(Math.floor(revision / 0x1_0000_0000), 1)
+  key.writeUInt32BE(revision % 0x1_0000_0000, 5)
+  return key
+}
+
+function revisionOf(key: Buffer): Revision {
+  return key.readUInt32BE(1) * 0x1_0000_0000 + key.readUInt32BE(5)
+}

@@ -1,0 +1,38 @@
+import type { Revision } from '../contract.ts'
+
+export type LogEntry = { readonly revision: Revision; readonly value: Buffer }
+
+/** Where the kept history begins. */
+export type LogStart = {
+  /** Every record after this one is there. */
+  readonly floor: Revision
+  /** How many records up to and including the floor are there: the objects that lived at it. */
+  readonly live: number
+}
+
+export type LogBatch = {
+  /** Rising revisions, all beyond those that were ever appended. */
+  readonly append: readonly LogEntry[]
+  readonly drop: readonly Revision[]
+  /** Where the history begins once `drop` is gone; absent when that does not change. */
+  readonly start?: LogStart
+}
+
+/**
+ * What a store lies on: records by revision, written once and dropped once. Stores above it differ in nothing.
+ */
+export interface Log {
+  /** As it was when the log was opened. */
+  readonly start: LogStart
+  /**
+   * Writes all of the batch or nothing, one call at a time. When it resolves, what was appended survives a crash; drops
+   * alone need not. After a throw it is unknown whether the batch happened: only opening the log again tells.
+   */
+  write(batch: LogBatch): Promise<void>
+  /** The values of these revisions, undefined for those that are not there. */
+  read(revisions: readonly Revision[]): Promise<(Buffer | undefined)[]>
+  /** All records after a revision in rising order, in bunches. */
+  scan(after: Revision): AsyncIterable<readonly LogEntry[]>
+  /** Waits for calls under way. */
+  close(): Promise<void>
+}

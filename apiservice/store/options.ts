@@ -1,0 +1,37 @@
+import type { Clock } from '../../src/kernel/clock.ts'
+import type { Logger } from '../../src/kernel/log.ts'
+import type { Metrics } from '../../src/kernel/metrics.ts'
+
+export type StoreOptions = {
+  readonly clock: Clock
+  readonly log: Logger
+  readonly metrics: Metrics
+  /** How long changes are kept for watches and lists at an older revision: 5 minutes. */
+  readonly historyMs?: number
+  /** At most so many bytes that only the history needs; beyond, it is cut earlier: 256 MiB. */
+  readonly historyBytes?: number
+  /** At most so many changes: 250,000. */
+  readonly historyEvents?: number
+  /** Writes that may wait for their commit; beyond, they are refused with 429: 10,000. */
+  readonly queuedWrites?: number
+  /** The same in bytes of bodies: 64 MiB. */
+  readonly queuedBytes?: number
+  /** Replaced versions that stay in memory for watchers that come back: 4 MiB. */
+  readonly cacheBytes?: number
+}
+
+export type StoreSettings = Required<StoreOptions>
+
+const MiB = 1024 * 1024
+
+export function withDefaults(options: StoreOptions): StoreSettings {
+  return {
+    historyMs: 5 * 60_000,
+    historyBytes: 256 * MiB,
+    historyEvents: 250_000,
+    queuedWrites: 10_000,
+    queuedBytes: 64 * MiB,
+    cacheBytes: 4 * MiB,
+    ...options,
+  }
+}

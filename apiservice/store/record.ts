@@ -1,0 +1,114 @@
+import { crc32 } from 'node:zlib'
+import type { ObjectKey, Revision } from '../contract.ts'
+
+/**
+ * One version of one object as a log keeps it:
+ *
+ *      0  u8   layout, 1
+ *      1  u8   1 put, 2 delete
+ *      2  u16  bytes of resource, of namespace (at 4), of name (at 6)
+ *      8  f64  when it was written
+ *     16  f64  revision
+ *     24  f64  the revision before it in the whole log
+ *     32  f64  the version that it replaces or deletes, 0 for none
+ *     40  u32  CRC-32 of everything else
+ *     44       resource, namespace, name, body
+ *
+ * A body is handed out as it lies there, so that a version is in memory once. The revision before it chains the
+ * records: a hole in the log is found when it is read, where LevelDB would skip a damaged block without a word.
+ */
+export type LogRecord = {
+  readonly type: 'PUT' | 'DELETE'
+  /** Milliseconds since the epoch; never less than in the record before. */
+  readonly at: number
+  readonly revision: Revision
+  readonly before: Revision
+  readonly previous: Revision
+  readonly key: ObjectKey
+  /** After DELETE the last state. */
+  readonly body: Buffer
+}
+
+const headBytes = 44
+const layout = 1
+const maxKeyPartBytes = 0xffff
+
+/** A record cannot be what was once written. */
+export class DamagedRecord extends Error {
+  constructor(revision: Revision, why: string) {
+    super(`record ${revision} ${why}`)
+    this.name = 'DamagedRecord'
+  }
+}
+
+/** Encodes a record; `bodyOf` finds the body in the result. */
+export function encodeRecord(record: LogRecord): Buffer {
+  const { resource, namespace, name } = record.key
+  const resourceBytes = Buffer.byteLength(resource)
+  const namespaceBytes = Buffer.byteLength(namespace)
+  const nameBytes = Buffer.byteLength(name)
+  const bodyAt = headBytes + resourceBytes + namespaceBytes + nameBytes
+  // Not from Node's shared pool: a small body that lives long would keep a whole slab of the pool alive.
+  const value = Buffer.allocUnsafeSlow(bodyAt + record.body.length)
+  value.writeUInt8(layout, 0)
+  value.writeUInt8(record.type === 'PUT' ? 1 : 2, 1)
+  value.writeUInt16BE(resourceBytes, 2)
+  value.writeUInt16BE(namespaceBytes, 4)
+  value.writeUInt16BE(nameBytes, 6)
+  value.writeDoubleBE(record.at, 8)
+  value.writeDoubleBE(record.revision, 16)
+  value.writeDoubleBE(record.before, 24)
+  value.writeDoubleBE(record.previous, 32)
+  value.write(resource, headBytes)
+  value.write(namespace, headBytes + resourceBytes)
+  value.write(name, headBytes + resourceBytes + namespaceBytes)
+  record.body.copy(value, bodyAt)
+  value.writeUInt32BE(checksum(value), 40)
+  return value
+}
+
+/** The body inside an encoded record, sharing its memory. */
+export function bodyOf(value: Buffer): Buffer {
+  return value.subarray(bodyOffset(value))
+}
+
+/** Decodes what `encodeRecord` made; the body shares the memory of `value`. Throws `DamagedRecord`. */
+export function decodeRecord(revision: Revision, value: Buffer): LogRecord {
+  if (value.length < headBytes) throw new DamagedRecord(revision, 'is cut off')
+  if (value.readUInt8(0) !== layout) throw new DamagedRecord(revision, 'has an unknown layout')
+  const bodyAt = bodyOffset(value)
+  if (value.length < bodyAt || value.readUInt32BE(40) !== checksum(value)) {
+    throw new DamagedRecord(revision, 'does not match its checksum')
+  }
+  if (value.readDoubleBE(16) !== revision) throw new DamagedRecord(revision, 'carries another revision')
+  const namespaceAt = headBytes + value.readUInt16BE(2)
+  const nameAt = namespaceAt + value.readUInt16BE(4)
+  return {
+    type: value.readUInt8(1) === 1 ? 'PUT' : 'DELETE',
+    at: value.readDoubleBE(8),
+    revision,
+    before: value.readDoubleBE(24),
+    previous: value.readDoubleBE(32),
+    key: {
+      resource: value.toString('utf8', headBytes, namespaceAt),
+      namespace: value.toString('utf8', namespaceAt, nameAt),
+      name: value.toString('utf8', nameAt, bodyAt),
+    },
+    body: value.subarray(bodyAt),
+  }
+}
+
+/** Whether a record can carry the key: each part must be well-formed Unicode of at most 65,535 bytes. */
+export function isStorableKey(key: ObjectKey): boolean {
+  return [key.resource, key.namespace, key.name].every(
+    part => part.isWellFormed() && Buffer.byteLength(part) <= maxKeyPartBytes,
+  )
+}
+
+function bodyOffset(value: Buffer): number {
+  return headBytes + value.readUInt16BE(2) + value.readUInt16BE(4) + value.readUInt16BE(6)
+}
+
+function checksum(value: Buffer): number {
+  return crc32(value.subarray(headBytes), crc32(value.subarray(0, 40)))
+}

@@ -1,0 +1,40 @@
+import type { Revision, StoredObject } from '../contract.ts'
+
+/** Versions that were replaced a short while ago or read from the log again: the most recently used ones, by bytes. */
+export class VersionCache {
+  readonly #maxBytes: number
+  readonly #objects = new Map<Revision, StoredObject>()
+  #bytes = 0
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
+
+  get(revision: Revision): StoredObject | undefined {
+    const object = this.#objects.get(revision)
+    if (object !== undefined) {
+      this.#objects.delete(revision)
+      this.#objects.set(revision, object)
+    }
+    return object
+  }
+
+  add(object: StoredObject): void {
+    this.delete(object.revision)
+    this.#objects.set(object.revision, object)
+    this.#bytes += object.body.length + overheadBytes
+    for (const oldest of this.#objects.keys()) {
+      if (this.#bytes <= this.#maxBytes) break
+      this.delete(oldest)
+    }
+  }
+
+  delete(revision: Revision): void {
+    const object = this.#objects.get(revision)
+    if (object === undefined) return
+    this.#objects.delete(revision)
+    this.#bytes -= object.body.length + overheadBytes
+  }
+}
+
+const overheadBytes = 256

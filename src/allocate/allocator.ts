@@ -1,0 +1,123 @@
+import type { AddressAllocator, AddressProblem, Assigned } from '../contract.ts'
+import { type Family, familyOf } from '../ip/address.ts'
+import { parseCidr } from '../ip/cidr.ts'
+import { AddressPool } from '../ip/pool.ts'
+
+/**
+ * Who holds which ClusterSetIP. Holds nothing on disk: what is handed out is written down with the ClusterSetService
+ * before anybody else sees it, and read back through `adopt` after a restart.
+ */
+export class Allocator implements AddressAllocator {
+  readonly #pools = new Map<Family, AddressPool>()
+  readonly #held = new Map<string, readonly string[]>()
+  readonly #owners = new Map<string, string>()
+  /** Owners that were not given all they wanted, longest waiting first. */
+  readonly #waiting = new Set<string>()
+  readonly #listeners: ((owner: string) => void)[] = []
+
+  /** Blocks of either family. Throws when a text is no CIDR or when blocks overlap. */
+  constructor(cidrs: readonly string[]) {
+    for (const text of cidrs) {
+      const family = parseCidr(text)?.family
+      if (family === undefined) throw new Error(`${JSON.stringify(text)} is not a CIDR`)
+      const pool = this.#pools.get(family) ?? new AddressPool([], { lowestLast: true })
+      pool.add(text)
+      this.#pools.set(family, pool)
+    }
+  }
+
+  /**
+   * What was written down for an owner is its own again; also addresses that no pool holds any more. An address that
+   * another owner has already stays with that one: adopt the older owner first.
+   */
+  adopt(owner: string, addresses: readonly string[]): void {
+    for (const address of addresses) {
+      if (this.#owners.has(address)) continue
+      this.#poolOf(address)?.reserve(address)
+      this.#hold(owner, address)
+    }
+  }
+
+  assign(owner: string, families: readonly Family[]): Assigned {
+    const ips: string[] = []
+    const exhausted: Family[] = []
+    for (const family of families) {
+      const ip = this.#heldOf(owner, family) ?? this.#take(owner, family)
+      if (ip !== undefined) ips.push(ip)
+      else if (this.#pools.has(family)) exhausted.push(family)
+    }
+    if (exhausted.length > 0) this.#waiting.add(owner)
+    else this.#waiting.delete(owner)
+    return {
+      ips,
+      ipFamilies: ips.length === 0 ? families : families.filter(f => ips.some(ip => familyOf(ip) === f)),
+      addresses: this.#held.get(owner) ?? [],
+      problem: this.#problem(families, ips, exhausted),
+    }
+  }
+
+  release(owner: string): void {
+    this.#waiting.delete(owner)
+    const addresses = this.#held.get(owner) ?? []
+    this.#held.delete(owner)
+    for (const address of addresses) {
+      this.#owners.delete(address)
+      this.#poolOf(address)?.release(address)
+    }
+    if (addresses.length > 0) this.#tellWaiting()
+  }
+
+  holds(owner: string): boolean {
+    return this.#held.has(owner)
+  }
+
+  /** Called with each waiting owner, longest waiting first, when addresses have become free. */
+  onFree(listener: (owner: string) => void): void {
+    this.#listeners.push(listener)
+  }
+
+  /** Addresses in use and in all, by family. */
+  usage(): readonly { readonly family: Family; readonly used: number; readonly size: bigint }[] {
+    return [...this.#pools].map(([family, pool]) => ({ family, used: pool.used, size: pool.size }))
+  }
+
+  #tellWaiting(): void {
+    for (const owner of [...this.#waiting]) for (const listener of this.#listeners) listener(owner)
+  }
+
+  #heldOf(owner: string, family: Family): string | undefined {
+    return this.#held.get(owner)?.find(address => familyOf(address) === family)
+  }
+
+  #take(owner: string, family: Family): string | undefined {
+    // An address of an owner from another time may lie in a pool that did not hold it when it was adopted.
+    const ip = this.#pools.get(family)?.allocate(candidate => this.#owners.has(candidate))
+    if (ip !== undefined) this.#hold(owner, ip)
+    return ip
+  }
+
+  #hold(owner: string, address: string): void {
+    this.#owners.set(address, owner)
+    this.#held.set(owner, [...(this.#held.get(owner) ?? []), address])
+  }
+
+  #poolOf(address: string): AddressPool | undefined {
+    const family = familyOf(address)
+    return family === undefined ? undefined : this.#pools.get(family)
+  }
+
+  #problem(
+    families: readonly Family[],
+    ips: readonly string[],
+    exhausted: readonly Family[],
+  ): AddressProblem | undefined {
+    const [family] = exhausted
+    if (family !== undefined) {
+      const blocks = this.#pools.get(family)?.cidrs.join(', ') ?? ''
+      return { reason: 'Pending', message: `no free ${family} address in the ClusterSet's pool (${blocks})` }
+    }
+    if (ips.length > 0 || families.length === 0) return undefined
+    const message = `the ClusterSet has no pool of ${families.join(' or ')} addresses`
+    return { reason: 'IPFamilyNotSupported', message }
+  }
+}

@@ -1,0 +1,33 @@
+/** The formats of OpenAPI strings and numbers that Kubernetes checks. */
+
+const dateTime =
+  /^(\d{4})-(\d\d)-(\d\d)[Tt](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
+
+/** RFC 3339, as Go reads it: no leap second, and the day exists. */
+export function isDateTime(value: string): boolean {
+  const parts = value.length > 64 ? null : dateTime.exec(value)
+  if (parts === null) return false
+  const [year, month, day] = [Number(parts[1]), Number(parts[2]), Number(parts[3])]
+  // Day 0 of the next month is the last of this one.
+  const lastDay = new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate()
+  return month >= 1 && month <= 12 && day >= 1 && day <= lastDay
+}
+
+const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+
+export function isBase64(value: string): boolean {
+  return value.length % 4 === 0 && base64.test(value)
+}
+
+/** By format name; a format that is not here is not checked. */
+export const stringFormats: ReadonlyMap<string, (value: string) => boolean> = new Map([
+  ['date-time', isDateTime],
+  ['byte', isBase64],
+])
+
+/** The least and the greatest number of an integer format. */
+export const integerRanges: ReadonlyMap<string, readonly [number, number]> = new Map([
+  ['int32', [-(2 ** 31), 2 ** 31 - 1]],
+  // The ends of int64 are not numbers of ours; the nearest that are lie outside by less than a unit of theirs.
+  ['int64', [-(2 ** 63), 2 ** 63]],
+])

@@ -1,0 +1,210 @@
+/** The rules of `metadata`, with the texts of k8s.io/apimachinery's `ValidateObjectMeta`. */
+import {
+  type FieldError,
+  forbiddenField,
+  immutable,
+  invalidValue,
+  required,
+  tooLong,
+} from '../../kernel/field-error.ts'
+import type { AnyKind, NameRule } from '../kind.ts'
+import type { KubeObject, ManagedFieldsEntry, ObjectMeta, OwnerReference } from '../meta.ts'
+import { parseApiVersion } from '../meta.ts'
+import {
+  dns1035LabelErrors,
+  dns1123LabelErrors,
+  dns1123SubdomainErrors,
+  labelKeyErrors,
+  labelValueErrors,
+  pathSegmentErrors,
+} from '../names.ts'
+import { byText } from '../order.ts'
+
+/** Bytes of all keys and values of an object's annotations together. */
+export const maxAnnotationBytes = 256 * 1024
+
+type NameCheck = (value: string, prefix: boolean) => readonly string[]
+
+/** A generateName may end in a dash, because something follows it. */
+const masked =
+  (check: (value: string) => readonly string[]): NameCheck =>
+  (value, prefix) =>
+    check(prefix ? value.replace(/-$/, 'a') : value)
+
+const nameChecks: Readonly<Record<NameRule, NameCheck>> = {
+  dns1123Subdomain: masked(dns1123SubdomainErrors),
+  dns1123Label: masked(dns1123LabelErrors),
+  dns1035Label: masked(dns1035LabelErrors),
+  pathSegment: pathSegmentErrors,
+}
+
+/** What is wrong with a name of this kind. */
+export function nameErrors(kind: AnyKind, name: string): readonly string[] {
+  return nameChecks[kind.nameRule](name, false)
+}
+
+/** `old` is absent on create. Names are to be generated before. */
+export function validateMetadata(kind: AnyKind, object: KubeObject, old?: KubeObject): readonly FieldError[] {
+  const meta = object.metadata
+  const identity = old === undefined ? createErrors(kind, meta) : updateErrors(meta, old.metadata)
+  return [
+    ...identity,
+    ...labelErrors(meta.labels),
+    ...annotationErrors(meta.annotations),
+    ...ownerErrors(meta.ownerReferences),
+    ...finalizerErrors(meta.finalizers ?? []),
+    ...managedFieldsErrors(meta.managedFields ?? []),
+  ]
+}
+
+/** What the client is told about metadata that is legal and unwise. */
+export function metadataWarnings(object: KubeObject): readonly string[] {
+  return (object.metadata.finalizers ?? [])
+    .filter(f => !f.includes('/') && !wellKnownFinalizers.has(f))
+    .map(
+      f =>
+        `metadata.finalizers: ${JSON.stringify(f)}: prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers`,
+    )
+}
+
+const orphan = 'orphan'
+const foreground = 'foregroundDeletion'
+const wellKnownFinalizers = new Set([orphan, foreground, 'kubernetes'])
+
+function createErrors(kind: AnyKind, meta: ObjectMeta): readonly FieldError[] {
+  const check = nameChecks[kind.nameRule]
+  const prefix = meta.generateName ?? ''
+  return [
+    ...(prefix === '' ? [] : check(prefix, true)).map(e => invalidValue('metadata.generateName', prefix, e)),
+    ...requiredNameErrors(meta.name, check),
+    ...namespaceErrors(kind, meta.namespace ?? ''),
+  ]
+}
+
+function requiredNameErrors(name: string | undefined, check: NameCheck): readonly FieldError[] {
+  if (name === undefined || name === '') {
+    return [required('metadata.name', 'name or generateName is required')]
+  }
+  return check(name, false).map(e => invalidValue('metadata.name', name, e))
+}
+
+function namespaceErrors(kind: AnyKind, namespace: string): readonly FieldError[] {
+  if (kind.scope === 'Cluster') {
+    return namespace === '' ? [] : [forbiddenField('metadata.namespace', 'not allowed on this type')]
+  }
+  if (namespace === '') return [required('metadata.namespace', '')]
+  return dns1123LabelErrors(namespace).map(e => invalidValue('metadata.namespace', namespace, e))
+}
+
+const fixed = [
+  'name',
+  'namespace',
+  'uid',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+] as const
+
+function updateErrors(meta: ObjectMeta, old: ObjectMeta): readonly FieldError[] {
+  const added =
+    old.deletionTimestamp === undefined ? [] : addedFinalizers(meta.finalizers ?? [], old.finalizers ?? [])
+  return [
+    ...added,
+    ...fixed.filter(f => (meta[f] ?? '') !== (old[f] ?? '')).map(f => immutable(`metadata.${f}`, meta[f])),
+  ]
+}
+
+function addedFinalizers(finalizers: readonly string[], old: readonly string[]): readonly FieldError[] {
+  const known = new Set(old)
+  const added = [...new Set(finalizers)].filter(f => !known.has(f)).toSorted(byText)
+  if (added.length === 0) return []
+  const list = `[]string{${added.map(f => JSON.stringify(f)).join(', ')}}`
+  const detail = `no new finalizers can be added if the object is being deleted, found new finalizers ${list}`
+  return [forbiddenField('metadata.finalizers', detail)]
+}
+
+export function labelErrors(
+  labels: Readonly<Record<string, string>> = {},
+  field = 'metadata.labels',
+): readonly FieldError[] {
+  return Object.entries(labels).flatMap(([key, value]) => [
+    ...labelKeyErrors(key).map(e => invalidValue(field, key, e)),
+    ...labelValueErrors(value).map(e => invalidValue(field, value, e)),
+  ])
+}
+
+function annotationErrors(annotations: Readonly<Record<string, string>> = {}): readonly FieldError[] {
+  const field = 'metadata.annotations'
+  const entries = Object.entries(annotations)
+  const bytes = entries.reduce((sum, [k, v]) => sum + Buffer.byteLength(k) + Buffer.byteLength(v), 0)
+  return [
+    ...entries.flatMap(([key]) => labelKeyErrors(key.toLowerCase()).map(e => invalidValue(field, key, e))),
+    ...(bytes > maxAnnotationBytes
+      ? [tooLong(field, `may not be more than ${maxAnnotationBytes} bytes`)]
+      : []),
+  ]
+}
+
+function ownerErrors(owners: readonly OwnerReference[] = []): readonly FieldError[] {
+  const field = 'metadata.ownerReferences'
+  const controllers = owners.filter(o => o.controller === true)
+  const [first] = controllers
+  return [
+    ...owners.flatMap(ownerReferenceErrors),
+    ...controllers
+      .slice(1)
+      .map(next =>
+        invalidValue(
+          field,
+          owners,
+          `Only one reference can have Controller set to true. Found "true" in references for ${first?.kind}/${first?.name} and ${next.kind}/${next.name}`,
+        ),
+      ),
+  ]
+}
+
+function ownerReferenceErrors(owner: Partial<OwnerReference>): readonly FieldError[] {
+  const field = 'metadata.ownerReferences'
+  const { apiVersion = '', kind = '', name = '', uid = '' } = owner
+  const { version } = parseApiVersion(apiVersion)
+  const empty = [
+    ...(version === '' ? [invalidValue(`${field}.apiVersion`, apiVersion, 'version must not be empty')] : []),
+    ...Object.entries({ kind, name, uid })
+      .filter(([, value]) => value === '')
+      .map(([part, value]) => invalidValue(`${field}.${part}`, value, 'must not be empty')),
+  ]
+  // Events come and go by the thousand; what they owned would go with them.
+  const banned = apiVersion === 'v1' && kind === 'Event'
+  return banned
+    ? [...empty, invalidValue(field, owner, '/v1, Kind=Event is disallowed from being an owner')]
+    : empty
+}
+
+function finalizerErrors(finalizers: readonly string[]): readonly FieldError[] {
+  const field = 'metadata.finalizers'
+  const both = finalizers.includes(orphan) && finalizers.includes(foreground)
+  return [
+    ...finalizers.flatMap(f => labelKeyErrors(f).map(e => invalidValue(field, f, e))),
+    ...(both
+      ? [invalidValue(field, finalizers, `finalizer ${orphan} and ${foreground} cannot be both set`)]
+      : []),
+  ]
+}
+
+function managedFieldsErrors(entries: readonly ManagedFieldsEntry[]): readonly FieldError[] {
+  return entries.flatMap((entry, i) => {
+    const field = `metadata.managedFields[${i}]`
+    const { operation = '', fieldsType = '', manager = '' } = entry
+    return [
+      ...(['Apply', 'Update'].includes(operation)
+        ? []
+        : [invalidValue(`${field}.operation`, operation, 'must be `Apply` or `Update`')]),
+      ...(['', 'FieldsV1'].includes(fieldsType)
+        ? []
+        : [invalidValue(`${field}.fieldsType`, fieldsType, 'must be `FieldsV1`')]),
+      ...(Buffer.byteLength(manager) > 128
+        ? [tooLong(`${field}.manager`, 'may not be more than 128 bytes')]
+        : []),
+    ]
+  })
+}

@@ -1,0 +1,44 @@
+/** What the compiled forms of a schema share. */
+import type { FieldError } from '../../kernel/field-error.ts'
+import { pathText } from '../field-path.ts'
+import type { JsonSchema } from '../schema.ts'
+
+/** More than this is not collected: whoever sends a thousand faults needs to see only some. */
+export const maxFaults = 100
+
+/** A walk over one object: where it is, and what it found. One is made for each walk. */
+export class Walk {
+  readonly path: (string | number)[] = []
+  readonly errors: FieldError[] = []
+  /** How many segments of the path the texts of errors leave out. */
+  hidden = 0
+
+  at(): string {
+    return this.path.length === 0 ? '<nil>' : pathText(this.path)
+  }
+
+  /** The place as texts name it. */
+  inBody(): string {
+    return `${pathText(this.path, this.hidden)} in body`
+  }
+
+  report(error: FieldError): void {
+    if (this.errors.length < maxFaults) this.errors.push(error)
+  }
+}
+
+export function isOpen(schema: JsonSchema): boolean {
+  return schema['x-kubernetes-preserve-unknown-fields'] === true
+}
+
+/** One value for each kind, made when first asked for. */
+export function perKind<K extends object, V>(make: (kind: K) => V): (kind: K) => V {
+  const made = new WeakMap<K, V>()
+  return kind => {
+    const known = made.get(kind)
+    if (known !== undefined) return known
+    const value = make(kind)
+    made.set(kind, value)
+    return value
+  }
+}

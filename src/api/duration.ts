@@ -1,0 +1,51 @@
+const second = 1000
+const minute = 60 * second
+const hour = 60 * minute
+const day = 24 * hour
+const year = 365 * day
+
+type Step = {
+  readonly below: number
+  readonly unit: readonly [number, string]
+  /** Shown behind the unit where it is not 0. */
+  readonly rest?: readonly [number, string]
+}
+
+const seconds = [second, 's'] as const
+const minutes = [minute, 'm'] as const
+const hours = [hour, 'h'] as const
+const days = [day, 'd'] as const
+const years = [year, 'y'] as const
+
+const steps: readonly Step[] = [
+  { below: 2 * minute, unit: seconds },
+  { below: 10 * minute, unit: minutes, rest: seconds },
+  { below: 3 * hour, unit: minutes },
+  { below: 8 * hour, unit: hours, rest: minutes },
+  { below: 2 * day, unit: hours },
+  { below: 8 * day, unit: days, rest: hours },
+  { below: 2 * year, unit: days },
+  { below: 8 * year, unit: years, rest: days },
+]
+
+const eldest: Step = { below: Infinity, unit: years }
+
+/** How kubectl shows an age: two figures while it is young, one when it is old (apimachinery `HumanDuration`). */
+export function humanDuration(ms: number): string {
+  if (ms <= -2 * second) return '<invalid>'
+  if (ms < 0) return '0s'
+  const step = steps.find(s => ms < s.below) ?? eldest
+  const [size, name] = step.unit
+  const whole = `${Math.floor(ms / size)}${name}`
+  if (step.rest === undefined) return whole
+  const [restSize, restName] = step.rest
+  const rest = Math.floor((ms % size) / restSize)
+  return rest === 0 ? whole : `${whole}${rest}${restName}`
+}
+
+/** The age of a time, in text. */
+export function ageOf(time: string | undefined, nowMs: number): string {
+  if (time === undefined || time === '') return '<unknown>'
+  const at = Date.parse(time)
+  return Number.isNaN(at) ? '<invalid>' : humanDuration(nowMs - at)
+}

@@ -1,0 +1,101 @@
+import { invalidValue } from '../../kernel/field-error.ts'
+import { defineKind, type ObjectOf } from '../kind.ts'
+import { type Infer, s } from '../schema.ts'
+
+const port = s.object({
+  name: s.optional(s.string()),
+  protocol: s.oneOf(['TCP', 'UDP', 'SCTP']),
+  appProtocol: s.optional(s.string()),
+  port: s.int({ minimum: 1, maximum: 65535 }),
+})
+
+const contributor = s.object({
+  cluster: s.string({ minLength: 1, maxLength: 63, description: 'Id of a cluster whose export counts.' }),
+  ports: s.atomicList(port, {
+    description: "The ports of that cluster's own Service: its slices name their ports as these are named.",
+  }),
+})
+export type Contributor = Infer<typeof contributor>
+
+/** What the exports of one service in all clusters come to, and the addresses that it has for its life. */
+export const ClusterSetServiceKind = defineKind({
+  group: 'hub.isthmus.dev',
+  versions: [{ name: 'v1alpha1' }],
+  storageVersion: 'v1alpha1',
+  kind: 'ClusterSetService',
+  plural: 'clustersetservices',
+  shortNames: ['css'],
+  scope: 'Cluster',
+  description: 'A service of the ClusterSet: what its exports in all clusters come to. Written by the hub.',
+  servers: ['hub'],
+  properties: {
+    spec: s.object({
+      namespace: s.string({ minLength: 1, maxLength: 63 }),
+      service: s.string({ minLength: 1, maxLength: 63 }),
+      consumers: s.optional(
+        s.atomicList(s.string(), { description: 'Ids of the clusters that may import; absent for all.' }),
+      ),
+      type: s.oneOf(['ClusterSetIP', 'Headless']),
+      ports: s.atomicList(port),
+      ips: s.atomicList(s.string(), { maxItems: 2, description: 'In the order of ipFamilies.' }),
+      ipFamilies: s.atomicList(s.oneOf(['IPv4', 'IPv6']), { maxItems: 2 }),
+      sessionAffinity: s.optional(s.string()),
+      sessionAffinityConfig: s.optional(
+        s.object({ clientIP: s.optional(s.object({ timeoutSeconds: s.optional(s.int()) })) }),
+      ),
+      internalTrafficPolicy: s.optional(s.string()),
+      trafficDistribution: s.optional(s.string()),
+      labels: s.optional(s.map(s.string())),
+      annotations: s.optional(s.map(s.string())),
+    }),
+    status: s.object(
+      {
+        clusters: s.mapList(contributor, ['cluster']),
+        addresses: s.atomicList(s.string(), {
+          maxItems: 2,
+          description: 'Reserved for the life of this object, published or not.',
+        }),
+        problem: s.optional(
+          s.object(
+            {
+              reason: s.oneOf(['Pending', 'IPFamilyNotSupported']),
+              message: s.string(),
+            },
+            { description: 'Why it has not the addresses that it should have.' },
+          ),
+        ),
+        releasedAt: s.optional(
+          s.time({
+            description:
+              'When the last export went. Members no longer see the service; its addresses stay reserved for a while.',
+          }),
+        ),
+      },
+      { description: 'Written together with the spec, so that a reader never sees one without the other.' },
+    ),
+  },
+  columns: [
+    { name: 'Type', type: 'string', description: 'ClusterSetIP or Headless.', cell: o => o.spec.type },
+    { name: 'IP', type: 'string', description: 'Its addresses.', cell: o => o.spec.ips.join(',') },
+    {
+      name: 'Clusters',
+      type: 'string',
+      description: 'Whose exports count.',
+      cell: o => o.status.clusters.map(c => c.cluster).join(','),
+    },
+    {
+      name: 'Released',
+      type: 'date',
+      description: 'When the last export went.',
+      priority: 1,
+      cell: o => o.status.releasedAt ?? null,
+    },
+  ],
+  validate: object => {
+    const expected = `${object.spec.namespace}.${object.spec.service}`
+    return object.metadata.name === expected
+      ? []
+      : [invalidValue('metadata.name', object.metadata.name, `must be ${expected}`)]
+  },
+})
+export type ClusterSetService = ObjectOf<typeof ClusterSetServiceKind>

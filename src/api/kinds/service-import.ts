@@ -1,0 +1,166 @@
+import { conditionColumn, reasonColumn } from '../condition-column.ts'
+import { conditionsSchema } from '../condition-schema.ts'
+import { ageColumn, defineKind, type ObjectOf } from '../kind.ts'
+import { s } from '../schema.ts'
+
+const port = s.object(
+  {
+    appProtocol: s.optional(
+      s.string({
+        description:
+          'Protocol above the transport: an IANA service name, kubernetes.io/h2c and its like, or a name with a domain before it.',
+      }),
+    ),
+    name: s.optional(
+      s.string({
+        description:
+          'Name of the port, a DNS label that no other port has. May be empty when there is only one. EndpointSlices use the same name.',
+      }),
+    ),
+    port: s.int({ description: 'Port on the ClusterSetIP.' }),
+    protocol: s.optional(s.string({ description: 'TCP, UDP or SCTP; TCP when not given.' })),
+  },
+  { description: 'A port of the imported Service.' },
+)
+
+const clientIP = s.object(
+  {
+    timeoutSeconds: s.optional(
+      s.int({
+        description:
+          'Seconds that a client stays with an endpoint, above 0 and at most 86400; 10800 when not given.',
+      }),
+    ),
+  },
+  { description: 'Affinity by the address of the client.' },
+)
+
+/** KEP-1645, the types of mcs-api. What prose calls a default stays absent when it is not given. */
+export const ServiceImportKind = defineKind({
+  group: 'multicluster.x-k8s.io',
+  versions: [{ name: 'v1beta1' }, { name: 'v1alpha1' }],
+  storageVersion: 'v1beta1',
+  kind: 'ServiceImport',
+  plural: 'serviceimports',
+  shortNames: ['svcim', 'svcimport'],
+  scope: 'Namespaced',
+  description:
+    'A Service that clusters of the ClusterSet export, as this cluster may use it. Made by the controller wherever the namespace exists.',
+  servers: ['member'],
+  properties: {
+    spec: s.optional(
+      s.object(
+        {
+          internalTrafficPolicy: s.optional(
+            s.string({
+              description:
+                'Cluster: traffic goes to all endpoints. Local: only to endpoints on the node of the client. Cluster when not given.',
+            }),
+          ),
+          ipFamilies: s.optional(
+            s.list(s.string(), {
+              maxItems: 2,
+              description: 'IPv4, IPv6 or both, in the order of ips.',
+            }),
+          ),
+          ips: s.optional(
+            s.list(s.string(), {
+              maxItems: 2,
+              description:
+                'The addresses of the Service, at most one of each family. Empty when type is Headless.',
+            }),
+          ),
+          ports: s.atomicList(port, { description: 'The ports of the Service. May be an empty list.' }),
+          sessionAffinity: s.optional(
+            s.string({
+              description:
+                'ClientIP keeps a client with one endpoint, None does not. None when not given. Without effect when type is Headless.',
+            }),
+          ),
+          sessionAffinityConfig: s.optional(
+            s.object(
+              { clientIP: s.optional(clientIP) },
+              { description: 'Settings of the session affinity.' },
+            ),
+          ),
+          trafficDistribution: s.optional(
+            s.string({
+              description:
+                'Which endpoints are preferred: PreferClose, PreferSameZone or PreferSameNode, as in a Service.',
+            }),
+          ),
+          type: s.oneOf(['ClusterSetIP', 'Headless'], {
+            description:
+              'ClusterSetIP: one address for all endpoints. Headless: DNS answers with the endpoints themselves.',
+          }),
+        },
+        { description: 'What the Service offers.' },
+      ),
+    ),
+    status: s.optional(
+      s.object(
+        {
+          clusters: s.optional(
+            s.mapList(
+              s.object(
+                { cluster: s.string({ description: 'Id of a cluster, a DNS label.' }) },
+                { description: 'A cluster that exports the Service.' },
+              ),
+              ['cluster'],
+              { description: 'The clusters whose exports this import is made of.' },
+            ),
+          ),
+          conditions: conditionsSchema('Ready: the import can be used in this cluster.'),
+          endpointSliceObjects: s.optional(
+            s.oneOf(['Present', 'Absent'], {
+              description: 'Whether the endpoints are in this cluster as EndpointSlices.',
+            }),
+          ),
+        },
+        { description: 'How the import is doing. Written by the controller.' },
+      ),
+    ),
+  },
+  status: {},
+  columns: [
+    {
+      name: 'Type',
+      type: 'string',
+      description: 'ClusterSetIP or Headless.',
+      jsonPath: '.spec.type',
+      cell: o => o.spec?.type ?? null,
+    },
+    {
+      name: 'IP',
+      type: 'string',
+      description: 'The ClusterSetIPs.',
+      jsonPath: '.spec.ips',
+      cell: o => o.spec?.ips?.join(',') ?? null,
+    },
+    {
+      name: 'Clusters',
+      type: 'integer',
+      description: 'How many clusters export the Service.',
+      cell: o => o.status?.clusters?.length ?? 0,
+    },
+    conditionColumn('Ready', 'Whether the import can be used in this cluster.'),
+    {
+      name: 'Ports',
+      type: 'string',
+      description: 'Ports with their protocols.',
+      priority: 1,
+      cell: o => o.spec?.ports.map(p => `${p.port}/${p.protocol ?? 'TCP'}`).join(',') ?? null,
+    },
+    {
+      name: 'From',
+      type: 'string',
+      description: 'Ids of the clusters that export the Service.',
+      priority: 1,
+      cell: o => o.status?.clusters?.map(c => c.cluster).join(',') ?? null,
+    },
+    reasonColumn('Ready', 'Reason'),
+    ageColumn,
+  ],
+})
+
+export type ServiceImport = ObjectOf<typeof ServiceImportKind>

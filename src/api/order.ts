@@ -1,0 +1,4 @@
+/** By code units: the order of names and paths in documents. Locales have no part in it. */
+export function byText(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b)
+}

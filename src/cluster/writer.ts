@@ -1,0 +1,71 @@
+import type { ObjectMeta } from '../api/meta.ts'
+import { isReason } from '../kernel/errors.ts'
+import type { Counter, Metrics } from '../kernel/metrics.ts'
+import type { Cluster, Resource, WriteOptions } from './cluster.ts'
+
+type Written = { readonly metadata: ObjectMeta }
+
+/**
+ * Writes for reconcilers that read from informers. A write that finds another state than the informer had told of changes
+ * nothing and answers undefined: the informer is behind, and what it will tell next brings the key back. Everything else
+ * that goes wrong is thrown.
+ */
+export class Writer {
+  readonly #cluster: Cluster
+  readonly #writes: Counter
+
+  constructor(cluster: Cluster, metrics: Metrics) {
+    this.#cluster = cluster
+    this.#writes = metrics.counter({
+      name: 'isthmus_cluster_writes_total',
+      help: 'Writes of controllers and agents; stale ones changed nothing and are tried again.',
+      labels: ['cluster', 'resource', 'verb', 'result'],
+    })
+  }
+
+  create<O extends Written>(resource: Resource<O>, object: O, signal: AbortSignal): Promise<O | undefined> {
+    return this.#write(resource, 'create', () => this.#cluster.create(resource, object, signal))
+  }
+
+  /** Replaces exactly the version whose resourceVersion the object carries. */
+  replace<O extends Written>(
+    resource: Resource<O>,
+    object: O,
+    options: WriteOptions,
+    signal: AbortSignal,
+  ): Promise<O | undefined> {
+    const verb = options.subresource === undefined ? 'replace' : `replace ${options.subresource}`
+    return this.#write(resource, verb, () => this.#cluster.replace(resource, object, options, signal))
+  }
+
+  /** Deletes this object and none of the same name that came after it. */
+  async delete<O extends Written>(resource: Resource<O>, object: O, signal: AbortSignal): Promise<void> {
+    const { namespace, name, uid } = object.metadata
+    const ref = namespace === undefined ? { name } : { namespace, name }
+    const options = { ...(uid === undefined ? {} : { uid }), signal }
+    await this.#write(resource, 'delete', () => this.#cluster.delete(resource, ref, options))
+  }
+
+  async #write<T>(
+    resource: Resource<unknown>,
+    verb: string,
+    write: () => Promise<T>,
+  ): Promise<T | undefined> {
+    const labels = { cluster: this.#cluster.name, resource: resource.plural, verb }
+    try {
+      const written = await write()
+      this.#writes.add({ ...labels, result: 'done' })
+      return written
+    } catch (thrown) {
+      if (!isStale(thrown)) throw thrown
+      this.#writes.add({ ...labels, result: 'stale' })
+      return undefined
+    }
+  }
+}
+
+/** A 404 without a name is no missing object but a missing resource: that is not going to be told by an informer. */
+function isStale(thrown: unknown): boolean {
+  if (isReason(thrown, 'NotFound')) return thrown.details?.name !== undefined
+  return isReason(thrown, 'Conflict', 'AlreadyExists')
+}

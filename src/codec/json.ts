@@ -1,0 +1,177 @@
+/**
+ * JSON as Kubernetes reads it: the last of two equal keys wins, and both are reported; nesting is bounded. The native
+ * parser does the work. A scan that only hops over strings then counts the keys of the text: when the value has fewer,
+ * some were duplicates, and only then are they looked for.
+ */
+import { badRequest } from '../kernel/errors.ts'
+
+export type Parsed = {
+  readonly value: unknown
+  /** Paths of keys that occur more than once, as `spec.items[0].a`; at most 100. */
+  readonly duplicates: readonly string[]
+}
+
+export const maxDepth = 10_000
+const maxDuplicates = 100
+
+/** Throws BadRequest with a text in the manner of Go's encoding/json, for the caller to put into its sentence. */
+export function parseJson(source: string | Buffer): Parsed {
+  const text = typeof source === 'string' ? source : source.toString('utf8')
+  const value = parseNatively(text)
+  const keys = keysOfText(text)
+  return { value, duplicates: keys === keysOfValue(value) ? [] : duplicateKeys(text) }
+}
+
+function parseNatively(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw badRequest(syntaxText(error))
+  }
+}
+
+function syntaxText(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error)
+  if (/^(Unexpected end of|Unterminated string in) JSON/.test(text)) return 'unexpected end of JSON input'
+  return text.charAt(0).toLowerCase() + text.slice(1)
+}
+
+/** The characters that give a JSON text its structure, by code. */
+const token = {
+  end: 0,
+  quote: 0x22,
+  comma: 0x2c,
+  colon: 0x3a,
+  openList: 0x5b,
+  backslash: 0x5c,
+  closeList: 0x5d,
+  openObject: 0x7b,
+  closeObject: 0x7d,
+} as const
+
+/** Goes over a text that is known to be JSON, from string to string and bracket to bracket. */
+class Scanner {
+  /** Where the token begins, and where its last character is. */
+  at = -1
+  last = -1
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+
+  /** The next structural character; a string is one quote. */
+  next(): number {
+    const { text } = this
+    for (let i = this.last + 1; i < text.length; i++) {
+      const code = text.charCodeAt(i)
+      if (!isStructure[code]) continue
+      this.at = i
+      this.last = code === token.quote ? endOfString(text, i) : i
+      return code
+    }
+    return token.end
+  }
+
+  /** The string that `next` has found. */
+  string(): string {
+    return String(JSON.parse(this.text.slice(this.at, this.last + 1)))
+  }
+}
+
+const isStructure = new Uint8Array(0x10000)
+for (const code of Object.values(token)) isStructure[code] = 1
+isStructure[token.end] = 0
+isStructure[token.backslash] = 0
+
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1)
+  while (text.charCodeAt(end - 1) === token.backslash && isEscaped(text, end))
+    end = text.indexOf('"', end + 1)
+  return end
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let before = at - 1
+  while (text.charCodeAt(before) === token.backslash) before--
+  return (at - before) % 2 === 0
+}
+
+const depthOf = new Int8Array(0x10000)
+depthOf[token.openObject] = depthOf[token.openList] = 1
+depthOf[token.closeObject] = depthOf[token.closeList] = -1
+
+/** Counts keys by their colons, and refuses deep nesting. */
+function keysOfText(text: string): number {
+  const scanner = new Scanner(text)
+  let keys = 0
+  let depth = 0
+  for (let code = scanner.next(); code !== token.end; code = scanner.next()) {
+    if (code === token.colon) keys++
+    depth += depthOf[code] ?? 0
+    if (depth > maxDepth) throw badRequest('exceeded max depth')
+  }
+  return keys
+}
+
+function keysOfValue(root: unknown): number {
+  let keys = 0
+  const open: unknown[] = [root]
+  for (let value = open.pop(); value !== undefined; value = open.pop()) {
+    if (typeof value !== 'object' || value === null) continue
+    const inner = Object.values(value)
+    if (!Array.isArray(value)) keys += inner.length
+    for (const one of inner) if (typeof one === 'object' && one !== null) open.push(one)
+  }
+  return keys
+}
+
+/** An object or a list that the scanner is in. Only objects have seen keys. */
+type Frame = { readonly path: string; readonly seen: Set<string> | undefined; key: string; index: number }
+
+function duplicateKeys(text: string): readonly string[] {
+  const scanner = new Scanner(text)
+  const frames: Frame[] = []
+  const found = new Set<string>()
+  let lastString = ''
+  for (let code = scanner.next(); code !== token.end; code = scanner.next()) {
+    if (code === token.quote) lastString = scanner.string()
+    else step(code, frames, lastString, found)
+  }
+  return [...found]
+}
+
+function step(code: number, frames: Frame[], lastString: string, found: Set<string>): void {
+  const top = frames.at(-1)
+  switch (code) {
+    case token.openObject:
+      frames.push({ path: placeIn(top), seen: new Set(), key: '', index: 0 })
+      return
+    case token.openList:
+      frames.push({ path: placeIn(top), seen: undefined, key: '', index: 0 })
+      return
+    case token.comma:
+      if (top !== undefined) top.index++
+      return
+    case token.colon:
+      if (top !== undefined) enterKey(top, lastString, found)
+      return
+    default:
+      frames.pop()
+  }
+}
+
+function placeIn(parent: Frame | undefined): string {
+  if (parent === undefined) return ''
+  return parent.seen === undefined ? `${parent.path}[${parent.index}]` : join(parent.path, parent.key)
+}
+
+function enterKey(frame: Frame, key: string, found: Set<string>): void {
+  if (frame.seen?.has(key) && found.size < maxDuplicates) found.add(join(frame.path, key))
+  frame.seen?.add(key)
+  frame.key = key
+}
+
+function join(path: string, key: string): string {
+  return path === '' ? key : `${path}.${key}`
+}

@@ -1,0 +1,128 @@
+/**
+ * YAML as sigs.k8s.io/yaml reads and writes it: YAML 1.1 scalars (`yes` is true, times stay strings), one document,
+ * only what JSON can say.
+ */
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  stringify,
+  type Tags,
+  type YAMLMap,
+} from 'yaml'
+import { badRequest, StatusError, tooLarge } from '../kernel/errors.ts'
+import { maxDepth, type Parsed } from './json.ts'
+
+/** How much the aliases of a document may multiply it. */
+const maxAliasCount = 100
+const maxDuplicates = 100
+
+/** Tags of YAML 1.1 that sigs.k8s.io/yaml does not turn into other values. */
+const unread = new Set([
+  'tag:yaml.org,2002:timestamp',
+  'tag:yaml.org,2002:omap',
+  'tag:yaml.org,2002:pairs',
+  'tag:yaml.org,2002:set',
+  'tag:yaml.org,2002:binary',
+])
+
+function withoutUnread(tags: Tags): Tags {
+  return tags.filter(tag => typeof tag === 'string' || !(unread.has(tag.tag) || tag.format === 'TIME'))
+}
+
+/** A text that is not JSON is read at about 1 MB/s, and nothing else happens meanwhile. */
+export const maxYamlBytes = 1024 * 1024
+
+/** Throws BadRequest, and 413 above `maxYamlBytes`. */
+export function parseYaml(source: string | Buffer): Parsed {
+  if (Buffer.byteLength(source) > maxYamlBytes) throw tooLarge(maxYamlBytes)
+  const text = typeof source === 'string' ? source : source.toString('utf8')
+  try {
+    return parse(text)
+  } catch (error) {
+    if (error instanceof StatusError) throw error
+    if (error instanceof RangeError) throw badRequest('yaml: exceeded max depth')
+    throw badRequest(`yaml: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+function parse(text: string): Parsed {
+  const lines = new LineCounter()
+  const document = parseDocument(text, {
+    version: '1.1',
+    merge: true,
+    uniqueKeys: false,
+    logLevel: 'error',
+    // Whoever sends a million faults must not make us look for the line of each.
+    prettyErrors: false,
+    lineCounter: lines,
+    customTags: withoutUnread,
+  })
+  const problem = document.errors[0]
+  if (problem !== undefined) {
+    const { line } = lines.linePos(problem.pos[0])
+    throw badRequest(`yaml: line ${line}: ${problemText(problem.message)}`)
+  }
+  const value: unknown = document.toJS({ maxAliasCount })
+  refuseWhatJsonCannotSay(value)
+  return { value, duplicates: duplicateKeys(document) }
+}
+
+function problemText(text: string): string {
+  if (text.startsWith('Maximum call stack')) return 'exceeded max depth'
+  if (text.startsWith('Source contains multiple documents')) return 'expected a single document'
+  return text.slice(0, 200)
+}
+
+function refuseWhatJsonCannotSay(root: unknown): void {
+  let level: readonly unknown[] = [root]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > maxDepth) throw badRequest('yaml: exceeded max depth')
+    const number = level.find(value => typeof value === 'number' && !Number.isFinite(value))
+    if (number !== undefined) throw badRequest(`yaml: json: unsupported value: ${String(number)}`)
+    level = level.flatMap(value => (typeof value === 'object' && value !== null ? Object.values(value) : []))
+  }
+}
+
+/** Paths of keys that stand more than once in one mapping. */
+function duplicateKeys(document: Document): readonly string[] {
+  const found = new Set<string>()
+  const open: { readonly node: unknown; readonly path: string }[] = [{ node: document.contents, path: '' }]
+  for (let top = open.pop(); top !== undefined; top = open.pop()) {
+    const { node, path } = top
+    if (isMap(node)) {
+      for (const [key, value] of keysOf(node, path, found)) open.push({ node: value, path: key })
+    } else if (isSeq(node)) {
+      node.items.forEach((item, index) => {
+        if (!isAlias(item)) open.push({ node: item, path: `${path}[${index}]` })
+      })
+    }
+  }
+  return [...found]
+}
+
+function keysOf(map: YAMLMap, path: string, found: Set<string>): readonly (readonly [string, unknown])[] {
+  const seen = new Set<string>()
+  return map.items.map(pair => {
+    const key = isScalar(pair.key) ? String(pair.key.value) : String(pair.key)
+    const whole = path === '' ? key : `${path}.${key}`
+    if (seen.has(key) && key !== '<<' && found.size < maxDuplicates) found.add(whole)
+    seen.add(key)
+    return [whole, pair.value]
+  })
+}
+
+/** Keys sorted, lists not indented, strings quoted where YAML 1.1 would read something else. */
+export function toYaml(value: unknown): string {
+  return stringify(value, {
+    version: '1.1',
+    indentSeq: false,
+    lineWidth: 0,
+    aliasDuplicateObjects: false,
+    sortMapEntries: true,
+  })
+}

@@ -1,0 +1,120 @@
+/**
+ * What the stages of the multicluster flow share: export → merge → allocate → import → endpoints. `hub-flow.ts` wires
+ * those that run on the hub, `member-flow.ts` those that run in a member.
+ */
+import type { Contributor } from './api/kinds/cluster-set-service.ts'
+import type { ExportedPort, ExportedServiceFacts } from './api/kinds/exported-service.ts'
+import type { Family } from './ip/address.ts'
+
+// ---- members ----------------------------------------------------------------------------------------------------
+
+/** A member as the hub knows it. */
+export type Member = {
+  /** The cluster id. */
+  readonly cluster: string
+  /** The namespace on the hub in which it writes. */
+  readonly namespace: string
+  /** Exports of a member that is not accepted contribute nothing. */
+  readonly accepted: boolean
+  /** The first time that the hub accepted this cluster id, in milliseconds. */
+  readonly acceptedMs: number
+  /** The namespaces that it takes part in; absent for all. */
+  readonly namespaces: readonly string[] | undefined
+}
+
+// ---- merge ------------------------------------------------------------------------------------------------------
+
+/** One export that counts. */
+export type Contribution = {
+  readonly cluster: string
+  /** The ServiceExport's creationTimestamp by the member's clock, in milliseconds. */
+  readonly createdMs: number
+  /** See `Member`: no export counts as older than this. */
+  readonly acceptedMs: number
+  readonly labels: Readonly<Record<string, string>>
+  readonly annotations: Readonly<Record<string, string>>
+  /** Ids of the clusters that may import; absent for all. */
+  readonly consumers: readonly string[] | undefined
+  readonly service: ExportedServiceFacts
+}
+
+/** The reasons of the Conflict condition in the order in which they are joined. */
+export const conflictReasons = [
+  'PortConflict',
+  'IPFamilyConflict',
+  'TypeConflict',
+  'SessionAffinityConflict',
+  'SessionAffinityConfigConflict',
+  'AnnotationsConflict',
+  'LabelsConflict',
+  'InternalTrafficPolicyConflict',
+  'TrafficDistributionConflict',
+] as const
+export type ConflictReason = (typeof conflictReasons)[number]
+
+/** One thing in which exports disagree, and a sentence that says what is used instead. */
+export type Conflict = { readonly reason: ConflictReason; readonly message: string }
+
+/** What the exports of a service come to, apart from its addresses. */
+export type Merged = {
+  readonly type: 'ClusterSetIP' | 'Headless'
+  readonly ports: readonly ExportedPort[]
+  /** Never empty unless no export names a family. */
+  readonly ipFamilies: readonly Family[]
+  readonly sessionAffinity: string | undefined
+  readonly sessionAffinityConfig: ExportedServiceFacts['sessionAffinityConfig'] | undefined
+  readonly internalTrafficPolicy: string | undefined
+  readonly trafficDistribution: string | undefined
+  readonly labels: Readonly<Record<string, string>>
+  readonly annotations: Readonly<Record<string, string>>
+  readonly consumers: readonly string[] | undefined
+  /** By cluster id. */
+  readonly clusters: readonly Contributor[]
+  /** In canonical order. */
+  readonly conflicts: readonly Conflict[]
+}
+
+// ---- allocate ---------------------------------------------------------------------------------------------------
+
+/** The addresses of one service. */
+export type Assigned = {
+  /** What may be published: at most one of each wanted family, in the order that was wanted. */
+  readonly ips: readonly string[]
+  readonly ipFamilies: readonly Family[]
+  /** All that the service holds, published or not; written down before any is published. */
+  readonly addresses: readonly string[]
+  /** Why wanted families are missing. */
+  readonly problem: AddressProblem | undefined
+}
+
+export type AddressProblem = {
+  readonly reason: 'Pending' | 'IPFamilyNotSupported'
+  readonly message: string
+}
+
+/** Hands out ClusterSetIPs. Owners are names of ClusterSetServices. */
+export interface AddressAllocator {
+  /**
+   * The addresses of an owner: those it holds and, for each wanted family that it holds none of, a free one. Asking
+   * again gives the same ones. An owner that is not given all it wants is told of by `onFree` when there may be more.
+   */
+  assign(owner: string, families: readonly Family[]): Assigned
+  holds(owner: string): boolean
+  /** Takes back what the owner holds. */
+  release(owner: string): void
+}
+
+// ---- names ------------------------------------------------------------------------------------------------------
+
+/** Labels and annotations of KEP-1645 and ours. */
+export const wellKnown = {
+  serviceName: 'multicluster.kubernetes.io/service-name',
+  sourceCluster: 'multicluster.kubernetes.io/source-cluster',
+  managedBy: 'endpointslice.kubernetes.io/managed-by',
+  coreServiceName: 'kubernetes.io/service-name',
+  /** Annotation of the imports that an agent made: the exported keys that it owns, as JSON. */
+  exportedKeys: 'isthmus.dev/exported-keys',
+} as const
+
+/** The value of the managed-by label of imported slices. */
+export const sliceManager = 'agent.isthmus.dev'

@@ -1,0 +1,143 @@
+import { type ClusterSetService, ClusterSetServiceKind } from '../api/kinds/cluster-set-service.ts'
+import { type ExportedService, ExportedServiceKind } from '../api/kinds/exported-service.ts'
+import { type Cluster, type Informer, resource } from '../cluster/cluster.ts'
+import { equalJson } from '../cluster/json.ts'
+import type { Writer } from '../cluster/writer.ts'
+import type { AddressAllocator, Member, Merged } from '../contract.ts'
+import { type Clock, fromTime, toTime } from '../kernel/clock.ts'
+import { isReason } from '../kernel/errors.ts'
+import type { Logger } from '../kernel/log.ts'
+import { desiredConditions, desiredService, releasedService, type Standing, standingOf } from './desired.ts'
+import { merge } from './merge.ts'
+
+export type MergeOptions = {
+  readonly hub: Cluster
+  readonly writer: Writer
+  readonly exportedServices: Informer<ExportedService>
+  readonly clusterSetServices: Informer<ClusterSetService>
+  members(): readonly Member[]
+  readonly allocator: AddressAllocator
+  /** How long the addresses of a service that nobody exports any more stay reserved for it. */
+  readonly quarantineMs: number
+  readonly clock: Clock
+  readonly log: Logger
+  /** Brings a key back. */
+  requeue(key: string, delayMs: number): void
+}
+
+type Claim = { readonly exported: ExportedService; readonly standing: Standing }
+
+const services = resource(ClusterSetServiceKind)
+const exportedServices = resource(ExportedServiceKind)
+
+/**
+ * Keeps one ClusterSetService what its exports come to, and tells each export. Keys are names of ClusterSetServices,
+ * which are those of the ExportedServices too.
+ */
+export class MergeController {
+  readonly #options: MergeOptions
+
+  constructor(options: MergeOptions) {
+    this.#options = options
+  }
+
+  async reconcile(key: string, signal: AbortSignal): Promise<void> {
+    const claims = this.#claims(key)
+    const merged = merge(claims.flatMap(({ standing }) => (standing.counts ? [standing.contribution] : [])))
+    if (merged === undefined) {
+      await this.#tell(claims, undefined, signal)
+      await this.#retire(key, signal)
+      return
+    }
+    const service = await this.#publish(key, merged, signal)
+    if (service !== undefined) await this.#tell(claims, { merged, service }, signal)
+  }
+
+  #claims(key: string): readonly Claim[] {
+    return this.#options.members().flatMap(member => {
+      const exported = this.#options.exportedServices.get({ namespace: member.namespace, name: key })
+      const standing = exported && standingOf(member, exported)
+      return exported === undefined || standing === undefined ? [] : [{ exported, standing }]
+    })
+  }
+
+  async #publish(key: string, merged: Merged, signal: AbortSignal): Promise<ClusterSetService | undefined> {
+    const { allocator, clusterSetServices, writer, log } = this.#options
+    const current = clusterSetServices.get({ name: key })
+    const assigned = allocator.assign(key, merged.type === 'ClusterSetIP' ? merged.ipFamilies : [])
+    const desired = desiredService(identityOf(key), merged, assigned, current)
+    if (current === undefined) {
+      const created = await writer.create(services, desired, signal)
+      if (created !== undefined)
+        log.info('service created', { service: key, ips: desired.spec.ips.join(',') })
+      return created
+    }
+    if (equalJson(current, desired)) return current
+    return writer.replace(services, desired, {}, signal)
+  }
+
+  async #tell(
+    claims: readonly Claim[],
+    outcome: { readonly merged: Merged; readonly service: ClusterSetService } | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
+    await Promise.all(
+      claims.map(({ exported, standing }) => this.#tellOne(exported, standing, outcome, signal)),
+    )
+  }
+
+  async #tellOne(
+    exported: ExportedService,
+    standing: Standing,
+    outcome: { readonly merged: Merged; readonly service: ClusterSetService } | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const time = toTime(this.#options.clock.now())
+    const status = {
+      observedGeneration: exported.metadata.generation ?? 0,
+      conditions: desiredConditions(exported, standing, outcome, time),
+    }
+    if (equalJson(exported.status, status)) return
+    await this.#options.writer.replace(
+      exportedServices,
+      { ...exported, status },
+      { subresource: 'status' },
+      signal,
+    )
+  }
+
+  /** Nobody exports it any more: members lose it at once, its addresses stay reserved for the time of the quarantine. */
+  async #retire(key: string, signal: AbortSignal): Promise<void> {
+    const { allocator, clock, clusterSetServices, log, quarantineMs, writer } = this.#options
+    const current = clusterSetServices.get({ name: key })
+    if (current === undefined) {
+      if (allocator.holds(key) && !(await this.#exists(key, signal))) allocator.release(key)
+      return
+    }
+    const { addresses, releasedAt } = current.status
+    if (addresses.length > 0 && releasedAt === undefined) {
+      log.info('service released', { service: key })
+      await writer.replace(services, releasedService(current, toTime(clock.now())), {}, signal)
+      return
+    }
+    const leftMs = releasedAt === undefined ? 0 : fromTime(releasedAt) + quarantineMs - clock.now()
+    if (leftMs > 0 && addresses.length > 0) this.#options.requeue(key, leftMs)
+    else await writer.delete(services, current, signal)
+  }
+
+  /** Asked of the server: an address may only be given away when it is certain that nothing published holds it. */
+  async #exists(key: string, signal: AbortSignal): Promise<boolean> {
+    try {
+      await this.#options.hub.get(services, { name: key }, signal)
+      return true
+    } catch (thrown) {
+      if (isReason(thrown, 'NotFound')) return false
+      throw thrown
+    }
+  }
+}
+
+function identityOf(key: string): { readonly namespace: string; readonly service: string } {
+  const dot = key.indexOf('.')
+  return { namespace: key.slice(0, dot), service: key.slice(dot + 1) }
+}

@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest'
+import { bearerAuthenticator } from '../../../../apiservice/authn/bearer-token.ts'
+import { staticTokens } from '../../../../apiservice/authn/static-tokens.ts'
+import { never } from '../../../../src/kernel/abort.ts'
+import { anApiRequest } from '../../../support/api-request.ts'
+
+const authenticator = bearerAuthenticator([
+  staticTokens('sesame,ada,u-1,"ops, dev"\nother,bob,\n'),
+  token => Promise.resolve(token === 'issued' ? { name: 'carol', groups: [], extra: {} } : undefined),
+])
+const withHeader = (...authorization: readonly string[]) =>
+  authenticator.authenticate(anApiRequest({ headers: { authorization } }), never)
+
+it.each(['Bearer sesame', 'bearer sesame', 'BEARER   sesame ', 'Bearer sesame ignored'])(
+  'the header %j carries a token',
+  async header => {
+    expect(await withHeader(header)).toEqual({ name: 'ada', uid: 'u-1', groups: ['ops', 'dev'], extra: {} })
+  },
+)
+
+it('a later lookup is asked when the earlier ones do not know a token', async () => {
+  expect(await withHeader('Bearer issued')).toMatchObject({ name: 'carol' })
+})
+
+it.each(['', 'Bearer', 'Bearer ', 'Basic c2VzYW1l', 'sesame', 'Bearersesame'])(
+  'the header %j carries none',
+  async header => {
+    expect(await withHeader(header)).toBeUndefined()
+  },
+)
+
+it.each(['Bearer sesam', 'Bearer sesame1', 'Bearer SESAME', `Bearer ${'x'.repeat(20_000)}`])(
+  'an unknown token is refused: %.30j',
+  async header => {
+    await expect(withHeader(header)).rejects.toMatchObject({ code: 401, message: 'Unauthorized' })
+  },
+)
+
+it('only the first header counts', async () => {
+  await expect(withHeader('Bearer wrong', 'Bearer sesame')).rejects.toMatchObject({ code: 401 })
+})
