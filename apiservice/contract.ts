@@ -129,6 +129,36 @@ export type Reply =
       readonly body: Buffer | string
     }
 
+/**
+ * A reply after negotiation: what the http stage writes. It adds the headers that every response carries.
+ * - bytes: the whole body.
+ * - slices: a long body, made piece by piece while the client reads it.
+ * - frames: a watch. `encode` is called once for each event, in their order, when the connection takes more.
+ */
+export type Encoded =
+  | {
+      readonly type: 'bytes'
+      readonly code: number
+      readonly headers: Readonly<Record<string, string>>
+      readonly body: Buffer | string
+    }
+  | {
+      readonly type: 'slices'
+      readonly code: number
+      readonly headers: Readonly<Record<string, string>>
+      readonly slices: Iterable<Buffer>
+    }
+  | {
+      readonly type: 'frames'
+      readonly code: number
+      readonly headers: Readonly<Record<string, string>>
+      encode(event: WatchEvent): Buffer
+      open(sink: WatchSink, signal: AbortSignal): void
+    }
+
+/** The whole chain. Never rejects: whatever goes wrong is a Status. */
+export type Responder = (request: ApiRequest, signal: AbortSignal) => Promise<Encoded>
+
 /** Answers a request, or throws a `StatusError`. The signal aborts when the client is gone or the deadline has passed. */
 export type Handler = (request: ApiRequest, signal: AbortSignal) => Promise<Reply>
 
