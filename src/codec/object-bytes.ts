@@ -23,6 +23,27 @@ export function headOf(apiVersion: string, kind: string, revision: number, body:
   return `${open}"resourceVersion":"${revision}"${body[0] === closingBrace ? '' : ','}`
 }
 
+/** Where the metadata of a body ends, its closing brace included. */
+export function metadataEnd(body: Buffer): number {
+  let depth = 1
+  for (let i = 0; i < body.length; i++) {
+    const byte = body[i]
+    if (byte === quote) i = endOfString(body, i)
+    else if (byte === openingBrace) depth++
+    else if (byte === closingBrace && --depth === 0) return i + 1
+  }
+  throw new Error('the body of a stored object has no end of its metadata')
+}
+
+function endOfString(body: Buffer, start: number): number {
+  let i = start + 1
+  while (i < body.length && body[i] !== quote) i += body[i] === backslash ? 2 : 1
+  return i
+}
+
+const quote = 0x22
+const backslash = 0x5c
+const openingBrace = 0x7b
 const closingBrace = 0x7d
 
 /** The whole object again. */
