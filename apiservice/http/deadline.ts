@@ -1,0 +1,42 @@
+import type { Clock } from '../../src/kernel/clock.ts'
+import { badRequest, timedOut } from '../../src/kernel/errors.ts'
+import type { ApiRequest, Reply, Stage } from '../contract.ts'
+import { parseGoDuration } from './duration.ts'
+
+const maxMs = 60_000
+
+/**
+ * Bounds every request but watches: by `?timeout=`, at most 60 s. When it has passed the signal aborts and the client
+ * gets 504; what was written then may still be there.
+ */
+export function deadline(clock: Clock): Stage {
+  return next => (request, signal) => {
+    if (request.info.verb === 'watch') return next(request, signal)
+    const timeoutMs = timeoutOf(request)
+    const controller = new AbortController()
+    return new Promise<Reply>((resolve, reject) => {
+      const onAbort = (): void => controller.abort(signal.reason)
+      const cancel = clock.after(timeoutMs, () => {
+        const late = timedOut('Timeout: request did not complete within the allotted timeout')
+        controller.abort(late)
+        reject(late)
+      })
+      signal.addEventListener('abort', onAbort, { once: true })
+      Promise.try(next, request, controller.signal)
+        .then(resolve, reject)
+        .finally(() => {
+          cancel()
+          signal.removeEventListener('abort', onAbort)
+        })
+    })
+  }
+}
+
+function timeoutOf(request: ApiRequest): number {
+  const text = request.query.get('timeout')
+  if (text === null || text === '') return maxMs
+  const timeoutMs = parseGoDuration(text)
+  if (timeoutMs === undefined || timeoutMs < 0)
+    throw badRequest('invalid timeout specified in the request URL')
+  return timeoutMs === 0 ? maxMs : Math.min(timeoutMs, maxMs)
+}

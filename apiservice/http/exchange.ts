@@ -1,0 +1,190 @@
+import { randomUUID } from 'node:crypto'
+import { errorText } from '../../src/kernel/abort.ts'
+import type { Clock } from '../../src/kernel/clock.ts'
+import { internal, StatusError } from '../../src/kernel/errors.ts'
+import type { Logger } from '../../src/kernel/log.ts'
+import type { ApiRequest, Encoded, Responder } from '../contract.ts'
+import { type RawRequest, toApiRequest } from './request.ts'
+import type { RequestMetrics } from './request-metrics.ts'
+import { type RawResponse, type ResponseHeaders, writeBody } from './respond.ts'
+import { warningHeaders } from './warnings.ts'
+import { WatchStream } from './watch-stream.ts'
+
+export type ExchangeOptions = {
+  readonly responder: Responder
+  readonly clock: Clock
+  readonly log: Logger
+  readonly metrics: RequestMetrics
+  /** See `WatchStream`. */
+  readonly maxUnreadBytes?: number
+}
+
+type Open = { readonly response: RawResponse; watch: WatchStream | undefined }
+
+type Exchange = {
+  readonly raw: RawRequest
+  readonly target: string
+  readonly open: Open
+  readonly signal: AbortSignal
+}
+
+type Watch = {
+  readonly request: ApiRequest
+  readonly encoded: Extract<Encoded, { type: 'frames' }>
+  readonly headers: ResponseHeaders
+}
+
+const clientGone = new Error('the client is gone')
+
+/** Carries each request through the chain and its answer back, and knows which are under way. */
+export class Exchanges {
+  readonly #options: ExchangeOptions
+  readonly #open = new Set<Open>()
+  readonly #waiting: { readonly isDone: () => boolean; readonly resolve: () => void }[] = []
+  #stopping: boolean = false
+
+  constructor(options: ExchangeOptions) {
+    this.#options = options
+  }
+
+  handle(raw: RawRequest, response: RawResponse, target: string): void {
+    const open: Open = { response, watch: undefined }
+    this.#open.add(open)
+    const controller = new AbortController()
+    response.once('close', () => {
+      this.#open.delete(open)
+      if (!response.writableEnded) controller.abort(clientGone)
+      this.#wake()
+    })
+    // A broken connection is told by `close`; what fails to be written to it has nobody to read it.
+    response.on('error', ignore)
+    raw.on('error', ignore)
+    this.#serve({ raw, target, open, signal: controller.signal }).catch((thrown: unknown) => {
+      this.#options.log.error('response failed', { error: errorText(thrown) })
+      response.destroy()
+    })
+  }
+
+  /** From now on HTTP/1.1 clients are told to come back on another connection. */
+  stopping(): void {
+    this.#stopping = true
+  }
+
+  /** Ends all watches with a clean end of their body. */
+  endWatches(): void {
+    for (const open of this.#open) open.watch?.end()
+  }
+
+  /** Resolves when nothing but watches is under way. */
+  drained(): Promise<void> {
+    return this.#when(() => [...this.#open].every(open => open.watch !== undefined))
+  }
+
+  /** Resolves when nothing is under way. */
+  idle(): Promise<void> {
+    return this.#when(() => this.#open.size === 0)
+  }
+
+  #when(isDone: () => boolean): Promise<void> {
+    return isDone() ? Promise.resolve() : new Promise(resolve => this.#waiting.push({ isDone, resolve }))
+  }
+
+  #wake(): void {
+    if (this.#waiting.length === 0) return
+    for (const waiting of this.#waiting.splice(0)) {
+      if (waiting.isDone()) waiting.resolve()
+      else this.#waiting.push(waiting)
+    }
+  }
+
+  async #serve(exchange: Exchange): Promise<void> {
+    const { raw, open, signal } = exchange
+    const startedMs = this.#options.clock.now()
+    const warnings: string[] = []
+    const request = readRequest(raw, exchange.target, text => warnings.push(text))
+    const failed = request instanceof StatusError
+    const encoded = failed ? plainStatus(request) : await this.#options.responder(request, signal)
+    if (signal.aborted) return
+    const headers = this.#headers(raw, encoded.code, warnings)
+    if (encoded.type === 'frames') {
+      if (!failed) this.#watch(exchange, { request, encoded, headers })
+      return
+    }
+    const takes = { body: raw.method !== 'HEAD', gzip: takesGzip(raw), signal }
+    const bytes = await writeBody(open.response, encoded, headers, takes)
+    if (failed) return
+    const seconds = (this.#options.clock.now() - startedMs) / 1000
+    this.#options.metrics.finished(request.info, encoded.code, { seconds, bytes })
+    this.#log(request, encoded.code, seconds)
+  }
+
+  #watch(exchange: Exchange, watch: Watch): void {
+    const { response } = exchange.open
+    const { metrics, maxUnreadBytes } = this.#options
+    const { request, encoded, headers } = watch
+    response.writeHead(encoded.code, { ...headers, ...encoded.headers })
+    if (request.method === 'HEAD') {
+      response.end()
+      return
+    }
+    // client-go's Watch() returns when the headers are there, not when the first event is.
+    response.flushHeaders?.()
+    const stream = new WatchStream({
+      response,
+      encode: encoded.encode,
+      onSlow: () => metrics.slowWatcher(request.info),
+      ...(maxUnreadBytes === undefined ? {} : { maxUnreadBytes }),
+    })
+    exchange.open.watch = stream
+    this.#wake()
+    const finished = metrics.watchStarted(request.info)
+    response.once('close', finished)
+    this.#log(request, encoded.code, 0)
+    encoded.open(stream, exchange.signal)
+  }
+
+  #headers(raw: RawRequest, code: number, warnings: readonly string[]): ResponseHeaders {
+    const auditId = raw.headers['audit-id']
+    const headers: ResponseHeaders = {
+      'audit-id': typeof auditId === 'string' && auditId !== '' ? auditId.slice(0, maxAuditId) : randomUUID(),
+      'cache-control': 'no-cache, private',
+    }
+    if (code >= 400) headers['x-content-type-options'] = 'nosniff'
+    if (warnings.length > 0) headers.warning = [...warningHeaders(warnings)]
+    if (this.#stopping && raw.httpVersionMajor < 2) headers.connection = 'close'
+    return headers
+  }
+
+  #log(request: ApiRequest, code: number, seconds: number): void {
+    const { method, path, user } = request
+    this.#options.log.debug('request', { method, path, user: user.name, code, seconds })
+  }
+}
+
+const maxAuditId = 128
+
+function readRequest(
+  raw: RawRequest,
+  target: string,
+  warn: (text: string) => void,
+): ApiRequest | StatusError {
+  try {
+    return toApiRequest(raw, target, warn)
+  } catch (thrown) {
+    return thrown instanceof StatusError ? thrown : internal('the request could not be read', thrown)
+  }
+}
+
+function plainStatus(error: StatusError): Encoded {
+  const body = `${JSON.stringify(error.toStatus())}\n`
+  return { type: 'bytes', code: error.code, headers: { 'content-type': 'application/json' }, body }
+}
+
+function takesGzip(raw: RawRequest): boolean {
+  const accepted = raw.headers['accept-encoding']
+  return typeof accepted === 'string' && /(^|[ ,])gzip *(,|;|$)/.test(accepted)
+}
+
+function ignore(): void {
+  // See the comment where it is used.
+}

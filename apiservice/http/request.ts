@@ -1,0 +1,79 @@
+import type { IncomingMessage } from 'node:http'
+import type { Http2ServerRequest } from 'node:http2'
+import { badRequest } from '../../src/kernel/errors.ts'
+import type { ApiRequest, UserInfo } from '../contract.ts'
+import { readBody } from './body.ts'
+import { peerOf } from './peer.ts'
+import { toRequestInfo } from './route.ts'
+
+export type RawRequest = IncomingMessage | Http2ServerRequest
+
+const anonymous: UserInfo = { name: 'system:anonymous', groups: ['system:unauthenticated'], extra: {} }
+
+/** Reads everything but the body. `target` is the request target as it was sent. Throws 400 on a broken path. */
+export function toApiRequest(raw: RawRequest, target: string, warn: (text: string) => void): ApiRequest {
+  const method = (raw.method ?? '').toUpperCase()
+  const { path, query } = splitTarget(target)
+  let body: Promise<Buffer> | undefined
+  return {
+    method,
+    path,
+    query,
+    info: toRequestInfo(method, path, query),
+    headers: toHeaders(raw.rawHeaders),
+    peer: peerOf(raw),
+    user: anonymous,
+    body: () => (body ??= readBody(raw)),
+    warn,
+  }
+}
+
+function splitTarget(target: string): { path: string; query: URLSearchParams } {
+  const origin = target.startsWith('/') ? target : withoutAuthority(target)
+  const mark = origin.indexOf('?')
+  const encoded = mark < 0 ? origin : origin.slice(0, mark)
+  return {
+    path: encoded.includes('%') ? decode(encoded) : encoded,
+    query: new URLSearchParams(mark < 0 ? '' : origin.slice(mark + 1)),
+  }
+}
+
+/** The absolute form of RFC 9112 §3.2.2, which clients send to proxies, means its path. */
+function withoutAuthority(target: string): string {
+  const match = /^https?:\/\/[^/?]*(\/.*)?$/i.exec(target)
+  return match === null ? target : (match[1] ?? '/')
+}
+
+function decode(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    throw badRequest(
+      `the request path is not properly percent-encoded: ${JSON.stringify(path.slice(0, 200))}`,
+    )
+  }
+}
+
+/**
+ * Every header line by its lower-case name. Node joins repeated headers with commas, which group names may hold, and
+ * reads bytes as latin1, where Kubernetes writes UTF-8.
+ */
+export function toHeaders(raw: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const headers = new Map<string, string[]>()
+  for (let i = 0; i + 1 < raw.length; i += 2) {
+    const name = (raw[i] ?? '').toLowerCase()
+    if (name.startsWith(':')) continue
+    const value = toUtf8(raw[i + 1] ?? '')
+    const values = headers.get(name)
+    if (values === undefined) headers.set(name, [value])
+    else values.push(value)
+  }
+  return headers
+}
+
+function toUtf8(latin1: string): string {
+  for (let i = 0; i < latin1.length; i++) {
+    if (latin1.charCodeAt(i) > 0x7f) return Buffer.from(latin1, 'latin1').toString('utf8')
+  }
+  return latin1
+}

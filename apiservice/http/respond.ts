@@ -1,0 +1,101 @@
+import { once } from 'node:events'
+import { setImmediate as turn } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { constants, createGzip, gzip as gzipCallback } from 'node:zlib'
+import type { Encoded } from '../contract.ts'
+
+export type ResponseHeaders = Record<string, string | string[] | number>
+
+/** What both of Node's response classes have in common. */
+export interface RawResponse extends NodeJS.WritableStream {
+  writeHead(code: number, headers: ResponseHeaders): unknown
+  /** Absent on HTTP/2, where `writeHead` sends. */
+  flushHeaders?(): void
+  destroy(): unknown
+  readonly headersSent: boolean
+  readonly writableEnded: boolean
+}
+
+/** A longer body is compressed where the client takes gzip. */
+const gzipAbove = 128 * 1024
+const fastest = { level: constants.Z_BEST_SPEED }
+const gzip = promisify(gzipCallback)
+
+/** Bodies that are sent again and again (OpenAPI documents) are compressed once. */
+const compressed = new WeakMap<Buffer, Promise<Buffer>>()
+
+export type ClientTakes = { readonly body: boolean; readonly gzip: boolean }
+
+type WithBody = Exclude<Encoded, { type: 'frames' }>
+
+/** Writes a response with a body to its end. `headers` are added to those of the response. */
+export async function writeBody(
+  response: RawResponse,
+  encoded: WithBody,
+  headers: ResponseHeaders,
+  takes: ClientTakes & { readonly signal: AbortSignal },
+): Promise<number> {
+  const merged: ResponseHeaders = { ...headers, ...encoded.headers }
+  if (encoded.type === 'slices') {
+    if (takes.gzip) compress(merged)
+    response.writeHead(encoded.code, merged)
+    if (takes.body) return writeSlices(response, encoded.slices, takes)
+    response.end()
+    return 0
+  }
+  const body = await maybeCompressed(encoded.body, takes, merged)
+  if (encoded.code !== 304) merged['content-length'] = Buffer.byteLength(body)
+  response.writeHead(encoded.code, merged)
+  if (takes.body) response.end(body)
+  else response.end()
+  return takes.body ? body.length : 0
+}
+
+function compress(headers: ResponseHeaders): void {
+  headers['content-encoding'] = 'gzip'
+  headers.vary = 'vary' in headers ? `${headers.vary}, Accept-Encoding` : 'Accept-Encoding'
+}
+
+async function maybeCompressed(
+  body: Buffer | string,
+  takes: ClientTakes,
+  headers: ResponseHeaders,
+): Promise<Buffer | string> {
+  if (!takes.gzip || body.length <= gzipAbove) return body
+  compress(headers)
+  if (typeof body === 'string') return gzip(body, fastest)
+  const known = compressed.get(body)
+  if (known !== undefined) return known
+  const zipped = gzip(body, fastest)
+  compressed.set(body, zipped)
+  return zipped
+}
+
+/**
+ * A turn of the event loop between slices lets others in; a full connection is waited for. What is left when the
+ * client goes away is not made.
+ */
+async function writeSlices(
+  response: RawResponse,
+  slices: Iterable<Buffer>,
+  takes: ClientTakes & { readonly signal: AbortSignal },
+): Promise<number> {
+  const zip = takes.gzip ? createGzip(fastest) : undefined
+  zip?.pipe(response)
+  const target: NodeJS.WritableStream = zip ?? response
+  let written = 0
+  try {
+    for (const slice of slices) {
+      if (takes.signal.aborted) return written
+      written += slice.length
+      if (target.write(slice)) await turn()
+      else await once(target, 'drain', { signal: takes.signal })
+    }
+    target.end()
+  } catch (thrown) {
+    zip?.destroy()
+    response.destroy()
+    if (!takes.signal.aborted) throw thrown
+  }
+  return written
+}

@@ -1,0 +1,92 @@
+import type { RequestInfo, ResourceVerb } from '../contract.ts'
+
+const verbOfMethod: ReadonlyMap<string, ResourceVerb> = new Map([
+  ['GET', 'get'],
+  ['HEAD', 'get'],
+  ['POST', 'create'],
+  ['PUT', 'update'],
+  ['PATCH', 'patch'],
+  ['DELETE', 'delete'],
+])
+
+const namespaceSubresources: ReadonlySet<string> = new Set(['status', 'finalize'])
+
+/**
+ * What a request asks for, with the rules of k8s.io/apiserver `RequestInfoFactory`: `/api/v1/…` is the core group, all
+ * else is `/apis/<group>/<version>/…`; shorter paths are no resources. The deprecated `/watch/` paths are watches.
+ */
+export function toRequestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
+  const parts = trimSlashes(path).split('/')
+  const prefix = prefixLength(parts[0])
+  if (prefix === 0 || parts.length <= prefix) {
+    return { isResource: false, verb: method.toLowerCase(), path }
+  }
+  const group = prefix === 3 ? (parts[1] ?? '') : ''
+  const version = parts[prefix - 1] ?? ''
+  const rest = parts.slice(prefix)
+  const byPath = rest[0] === 'watch' && rest.length > 1
+  const target = targetOf(byPath ? rest.slice(1) : rest)
+  const verb = byPath && method === 'GET' ? 'watch' : verbOf(method, target.name, query)
+  return { isResource: true, verb, path, group, version, ...target, name: nameOf(verb, target, query) }
+}
+
+/** How many segments come before the resource. */
+function prefixLength(root: string | undefined): number {
+  if (root === 'api') return 2
+  return root === 'apis' ? 3 : 0
+}
+
+function nameOf(verb: string, target: Target, query: URLSearchParams): string {
+  if (target.name !== '') return target.name
+  return verb === 'list' || verb === 'watch' ? selectedName(query) : ''
+}
+
+type Target = { namespace: string; resource: string; subresource: string; name: string }
+
+/** Reads `namespaces/<ns>/<plural>/<name>/<subresource>`. A namespace itself is also in its own namespace, for RBAC. */
+function targetOf(parts: readonly string[]): Target {
+  const inNamespace = parts[0] === 'namespaces' && parts.length > 1
+  const namespace = inNamespace ? (parts[1] ?? '') : ''
+  const scoped = inNamespace && parts.length > 2 && !namespaceSubresources.has(parts[2] ?? '')
+  const [resource = '', name = '', ...subresource] = scoped ? parts.slice(2) : parts
+  // Deeper paths belong to subresources that proxy; none is served, so the joined rest is never found.
+  return { namespace, resource, name, subresource: subresource.join('/') }
+}
+
+function verbOf(method: string, name: string, query: URLSearchParams): ResourceVerb | '' {
+  const verb = verbOfMethod.get(method) ?? ''
+  if (name !== '') return verb
+  if (verb === 'get') return isTrue(query.get('watch')) ? 'watch' : 'list'
+  return verb === 'delete' ? 'deletecollection' : verb
+}
+
+/** A boolean query parameter: absent, `0` and `false` in any case are false, all else is true, the empty string too. */
+export function isTrue(value: string | null): boolean {
+  return value !== null && value !== '0' && value.toLowerCase() !== 'false'
+}
+
+/** The X of a field selector that demands `metadata.name=X`: such a request is authorized as if it named X. */
+function selectedName(query: URLSearchParams): string {
+  const selector = query.get('fieldSelector')
+  if (selector === null || selector === '') return ''
+  for (const term of selector.split(/(?<!\\),/)) {
+    const match = /^metadata\.name==?([^=].*)$/.exec(term)
+    if (match?.[1] !== undefined) return pathSegment(match[1].replace(/\\([\\,=])/g, '$1'))
+  }
+  return ''
+}
+
+/** Empty unless the text could be one segment of a path, as no object has such a name. */
+function pathSegment(name: string): string {
+  return name === '.' || name === '..' || /[/%]/.test(name) ? '' : name
+}
+
+function trimSlashes(path: string): string {
+  let start = 0
+  let end = path.length
+  while (start < end && path.charCodeAt(start) === slash) start++
+  while (end > start && path.charCodeAt(end - 1) === slash) end--
+  return path.slice(start, end)
+}
+
+const slash = 0x2f
