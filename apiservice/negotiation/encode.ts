@@ -1,0 +1,150 @@
+/** Bodies of objects and lists in the format and the shape that were chosen. No stored object is parsed for JSON. */
+import { toYaml } from '../../src/codec/yaml.ts'
+import type { Encoded, Reply, StoredObject } from '../contract.ts'
+import type { Choice, Format, Transform } from './accept.ts'
+import { ByteWriter } from './bytes.ts'
+import { Indenter } from './indent.ts'
+import { metadataItems, namesOf, type WriteItem, wholeItems } from './items.ts'
+import { type TableOptions, tableHead, tableRows } from './table.ts'
+
+export type EncodeOptions = TableOptions & { readonly pretty: boolean }
+
+type ListReply = Extract<Reply, { type: 'list' }>
+type ObjectReply = Extract<Reply, { type: 'object' }>
+
+/** A longer body is made and sent in slices of about this size. */
+const sliceBytes = 256 * 1024
+
+export const contentTypes: Readonly<Record<Format, string>> = {
+  json: 'application/json',
+  yaml: 'application/yaml',
+}
+
+export function encodeObject(reply: ObjectReply, choice: Choice, options: EncodeOptions): Encoded {
+  const { served, object, code } = reply
+  if (choice.transform?.as === 'Table') {
+    const head = tableHead(
+      served,
+      choice.transform.version,
+      { resourceVersion: String(object.revision) },
+      true,
+    )
+    const rows = tableRows(served, choice.transform.version, options)
+    return encodeItems({ items: [object], head, write: rows }, choice, { ...options, code })
+  }
+  const write =
+    choice.transform === undefined ? wholeItems(namesOf(served)) : metadataItems(choice.transform.version)
+  const writer = new ByteWriter(object.body.length + 256)
+  write(writer, object)
+  writer.text('\n')
+  return whole(code, writer.take(0), choice, options)
+}
+
+export function encodeList(reply: ListReply, choice: Choice, options: EncodeOptions): Encoded {
+  const { items } = reply
+  const parts =
+    choice.transform === undefined ? wholeList(reply) : transformedList(reply, choice.transform, options)
+  return encodeItems({ items, ...parts }, choice, { ...options, code: 200 })
+}
+
+/** Everything of a list but its items: JSON that ends where the first item begins. */
+type ListParts = { readonly head: string; readonly write: WriteItem }
+
+function wholeList(reply: ListReply): ListParts {
+  const names = namesOf(reply.served)
+  const metadata = JSON.stringify({ ...metadataOf(reply), continue: reply.continue ?? '' })
+  return {
+    head: `{"kind":"${names.kind}List","apiVersion":"${names.apiVersion}","metadata":${metadata},"items":[`,
+    write: wholeItems(names),
+  }
+}
+
+function transformedList(reply: ListReply, transform: Transform, options: EncodeOptions): ListParts {
+  const { served } = reply
+  const { version } = transform
+  if (transform.as === 'Table') {
+    return {
+      head: tableHead(served, version, metadataOf(reply), true),
+      write: tableRows(served, version, options),
+    }
+  }
+  return {
+    head: `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(metadataOf(reply))},"items":[`,
+    write: metadataItems(version),
+  }
+}
+
+function metadataOf(reply: ListReply) {
+  return {
+    resourceVersion: String(reply.revision),
+    ...(reply.continue === undefined ? {} : { continue: reply.continue }),
+    ...(reply.remainingItemCount === undefined ? {} : { remainingItemCount: reply.remainingItemCount }),
+  }
+}
+
+type Items = ListParts & { readonly items: readonly StoredObject[] }
+
+function encodeItems(
+  list: Items,
+  choice: Choice,
+  options: EncodeOptions & { readonly code: number },
+): Encoded {
+  const slices = listSlices(list)
+  const first = slices.next()
+  const body = first.done === true ? Buffer.alloc(0) : first.value
+  if (body.length < sliceBytes || choice.format === 'yaml') {
+    const all = body.length < sliceBytes ? body : Buffer.concat([body, ...slices])
+    return whole(options.code, all, choice, options)
+  }
+  return {
+    type: 'slices',
+    code: options.code,
+    headers: { 'content-type': contentTypes.json },
+    slices: options.pretty ? indented(body, slices) : joined(body, slices),
+  }
+}
+
+function* listSlices({ items, head, write }: Items): Generator<Buffer, undefined> {
+  const writer = new ByteWriter(items.length > 100 ? sliceBytes + 16_384 : 8_192)
+  writer.text(head)
+  let first = true
+  for (const item of items) {
+    if (!first) writer.text(',')
+    first = false
+    write(writer, item)
+    if (writer.length >= sliceBytes) yield writer.take(sliceBytes + 16_384)
+  }
+  writer.text(']}\n')
+  yield writer.take(0)
+}
+
+function* joined(first: Buffer, rest: Iterable<Buffer>): Generator<Buffer> {
+  yield first
+  yield* rest
+}
+
+function* indented(first: Buffer, rest: Iterable<Buffer>): Generator<Buffer> {
+  const indenter = new Indenter()
+  for (const slice of joined(first, rest)) yield indenter.push(slice)
+  yield Buffer.from('\n')
+}
+
+/** A whole JSON body in the chosen format. */
+function whole(code: number, json: Buffer, choice: Choice, options: { readonly pretty: boolean }): Encoded {
+  return {
+    type: 'bytes',
+    code,
+    headers: { 'content-type': contentTypes[choice.format] },
+    body: laidOut(json, choice, options),
+  }
+}
+
+export function laidOut(
+  json: Buffer,
+  choice: Choice,
+  options: { readonly pretty: boolean },
+): Buffer | string {
+  if (choice.format === 'yaml') return toYaml(JSON.parse(json.toString('utf8')))
+  if (!(options.pretty || choice.pretty)) return json
+  return Buffer.concat([new Indenter().push(json), Buffer.from('\n')])
+}

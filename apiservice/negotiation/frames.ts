@@ -1,0 +1,127 @@
+/** Watch frames: `{"type":…,"object":…}` and a newline, in the shape that was chosen. */
+import type { ServedKind, StoredObject, WatchEvent } from '../contract.ts'
+import type { Choice, Transform } from './accept.ts'
+import { ByteWriter } from './bytes.ts'
+import { metadataItems, namesOf, type WriteItem, wholeItems } from './items.ts'
+import { bookmarkRow, type TableOptions, tableHead, tableRows } from './table.ts'
+
+export type EncodeFrame = (event: WatchEvent) => Buffer
+
+type Bookmark = Extract<WatchEvent, { type: 'BOOKMARK' }>
+
+/** The encoder of one stream. */
+export function frameEncoder(served: ServedKind, choice: Choice, options: TableOptions): EncodeFrame {
+  const { transform } = choice
+  if (transform?.as === 'Table') return tableFrames(served, transform.version, options)
+  const names = transform === undefined ? namesOf(served) : partialNames(transform.version)
+  const write = transform === undefined ? wholeItems(names) : metadataItems(transform.version)
+  const cache = cacheOf(`${names.apiVersion} ${names.kind}`)
+  return event => {
+    switch (event.type) {
+      case 'BOOKMARK':
+        return frame('BOOKMARK', bookmarkObject(names, event))
+      case 'ERROR':
+        return frame('ERROR', JSON.stringify(event.status))
+      default:
+        return cache.frame(event.type, event.object, write)
+    }
+  }
+}
+
+function partialNames(version: Transform['version']) {
+  return { apiVersion: `meta.k8s.io/${version}`, kind: 'PartialObjectMetadata' }
+}
+
+/** An object that says how far the stream has come, and whether the state at its beginning is complete. */
+function bookmarkObject(names: { apiVersion: string; kind: string }, event: Bookmark): string {
+  const annotations = event.initialEventsEnd ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}
+  return JSON.stringify({
+    kind: names.kind,
+    apiVersion: names.apiVersion,
+    metadata: { resourceVersion: String(event.revision), ...annotations },
+  })
+}
+
+function frame(type: WatchEvent['type'], object: string): Buffer {
+  return Buffer.from(`{"type":"${type}","object":${object}}\n`, 'utf8')
+}
+
+/** Every frame is a Table of one row; only the first names the columns. */
+function tableFrames(served: ServedKind, version: Transform['version'], options: TableOptions): EncodeFrame {
+  const writeRow = tableRows(served, version, options)
+  let withColumns = true
+  const head = (revision: number): string => {
+    const text = tableHead(served, version, { resourceVersion: String(revision) }, withColumns)
+    withColumns = false
+    return text
+  }
+  return event => {
+    switch (event.type) {
+      case 'BOOKMARK': {
+        const row = bookmarkRow(served, bookmarkObject(partialNames(version), event))
+        return frame('BOOKMARK', `${head(event.revision)}${row}]}`)
+      }
+      case 'ERROR':
+        return frame('ERROR', JSON.stringify(event.status))
+      default: {
+        const writer = new ByteWriter(event.object.body.length * 2 + 1024)
+        writer.text(`{"type":"${event.type}","object":${head(event.object.revision)}`)
+        writeRow(writer, event.object)
+        writer.text(']}}\n')
+        return writer.take(0)
+      }
+    }
+  }
+}
+
+type ObjectEventType = 'ADDED' | 'MODIFIED' | 'DELETED'
+
+/** Frames kept for other watchers of the same version, in bytes; a burst of writes is soon read by all. */
+const keptBytes = 4 * 1024 * 1024
+
+/**
+ * One version of an object is encoded once for all watchers of a shape. Only what was encoded lately is kept: the
+ * state at the beginning of a stream is as large as the store, and nobody else asks for it.
+ */
+class FrameCache {
+  #young: Record<ObjectEventType, WeakMap<StoredObject, Buffer>> = emptyGeneration()
+  #old = emptyGeneration()
+  #youngBytes = 0
+
+  frame(type: ObjectEventType, object: StoredObject, write: WriteItem): Buffer {
+    const known = this.#young[type].get(object) ?? this.#old[type].get(object)
+    if (known !== undefined) return known
+    const writer = new ByteWriter(object.body.length + 256)
+    writer.text(`{"type":"${type}","object":`)
+    write(writer, object)
+    writer.text('}\n')
+    const made = writer.take(0)
+    this.#keep(type, object, made)
+    return made
+  }
+
+  #keep(type: ObjectEventType, object: StoredObject, made: Buffer): void {
+    if (this.#youngBytes > keptBytes) {
+      this.#old = this.#young
+      this.#young = emptyGeneration()
+      this.#youngBytes = 0
+    }
+    this.#young[type].set(object, made)
+    this.#youngBytes += made.length
+  }
+}
+
+function emptyGeneration(): Record<ObjectEventType, WeakMap<StoredObject, Buffer>> {
+  return { ADDED: new WeakMap(), MODIFIED: new WeakMap(), DELETED: new WeakMap() }
+}
+
+/** By apiVersion and kind: as many as are served. */
+const caches = new Map<string, FrameCache>()
+
+function cacheOf(shape: string): FrameCache {
+  const known = caches.get(shape)
+  if (known !== undefined) return known
+  const made = new FrameCache()
+  caches.set(shape, made)
+  return made
+}
