@@ -1,0 +1,31 @@
+import { createHash } from 'node:crypto'
+import type { ApiRequest, Reply } from '../contract.ts'
+
+/** Bytes that are made once and served many times, with the tag that tells one content from another. */
+export type Document = { readonly body: Buffer; readonly etag: string; readonly hash: string }
+
+export function toDocument(content: unknown): Document {
+  const body = Buffer.from(`${JSON.stringify(content)}\n`, 'utf8')
+  const hash = createHash('sha512').update(body).digest('hex').toUpperCase()
+  return { body, hash, etag: `"${hash}"` }
+}
+
+/** The document, or 304 when the client has it. */
+export function documentReply(
+  request: ApiRequest,
+  document: Document,
+  headers: Readonly<Record<string, string>>,
+): Reply {
+  const all = { ...headers, etag: document.etag }
+  if (hasTag(request, document.etag)) return { type: 'raw', code: 304, headers: all, body: '' }
+  return { type: 'raw', code: 200, headers: all, body: document.body }
+}
+
+function hasTag(request: ApiRequest, etag: string): boolean {
+  const tags = (request.headers.get('if-none-match') ?? []).flatMap(line => line.split(','))
+  return tags.some(tag => tag.trim().replace(/^W\//, '') === etag || tag.trim() === '*')
+}
+
+export function jsonReply(body: Buffer | string): Reply {
+  return { type: 'raw', code: 200, headers: { 'content-type': 'application/json' }, body }
+}
