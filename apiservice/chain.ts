@@ -1,0 +1,64 @@
+/**
+ * The order of a request, from the outside in. A stage feels what comes below it and nothing of what stands above:
+ *
+ *     render → recover → drain → deadline → authn → impersonation → in flight → authz → ┬ health, metrics, discovery
+ *                                                                                       └ acceptable → registry
+ */
+import { noSuchPath } from '../src/kernel/errors.ts'
+import type { ApiRequest, Handler, Reply, Responder, Stage } from './contract.ts'
+
+export type ChainParts = {
+  readonly render: (next: Handler) => Responder
+  readonly recover: Stage
+  readonly refuseWhenDraining: Stage
+  readonly deadline: Stage
+  readonly authenticate: Stage
+  readonly impersonate: Stage
+  readonly maxInFlight: Stage
+  readonly authorize: Stage
+  readonly requireAcceptable: Stage
+  /** Everything that is no resource: each answers its own paths and leaves the others. */
+  readonly nonResources: readonly NonResource[]
+  readonly resources: Handler
+}
+
+/** Undefined: the path is somebody else's. */
+export type NonResource = (request: ApiRequest, signal: AbortSignal) => Reply | Promise<Reply> | undefined
+
+export function makeChain(parts: ChainParts): Responder {
+  // Whatever is thrown below becomes a Status in the client's format: nothing may stand above this one.
+  return parts.render(
+    // Below render, which only knows StatusErrors; above all that could have a fault.
+    parts.recover(
+      // Refusals that cost nothing come before anything that waits.
+      parts.refuseWhenDraining(
+        // A bad ?timeout= is told before anybody asks who sends it; the time spent in authn and authz counts.
+        parts.deadline(
+          parts.authenticate(
+            // Who may impersonate is decided for the user who is really there, all below for the one impersonated.
+            parts.impersonate(
+              // Needs to know the user: system:masters must reach an overloaded server.
+              parts.maxInFlight(
+                // 401 before 403 before 404: strangers do not learn what exists, and no body of theirs is read.
+                parts.authorize(byPath(parts)),
+              ),
+            ),
+          ),
+        ),
+      ),
+    ),
+  )
+}
+
+function byPath(parts: ChainParts): Handler {
+  // 406 before the work: nothing is written for a client that cannot read the answer.
+  const resources = parts.requireAcceptable(parts.resources)
+  return async (request, signal) => {
+    if (request.info.isResource) return resources(request, signal)
+    for (const answer of parts.nonResources) {
+      const reply = answer(request, signal)
+      if (reply !== undefined) return reply
+    }
+    throw noSuchPath()
+  }
+}

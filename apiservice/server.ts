@@ -1,0 +1,177 @@
+/** Puts a whole API server together: sockets, chain, registry. */
+import type { AnyKind } from '../src/api/kind.ts'
+import type { Clock } from '../src/kernel/clock.ts'
+import { methodNotAllowed, unavailable } from '../src/kernel/errors.ts'
+import type { Logger } from '../src/kernel/log.ts'
+import type { Metrics } from '../src/kernel/metrics.ts'
+import { authnStage } from './authn/stage.ts'
+import { makeChain, type NonResource } from './chain.ts'
+import type { AdmissionPlugin, Authenticator, Authorizer, Review, Store, View } from './contract.ts'
+import { makeDiscovery } from './discovery/handler.ts'
+import { deadline } from './http/deadline.ts'
+import { type Drain, makeDrain, refuseWhenDraining } from './http/drain.ts'
+import { Exchanges } from './http/exchange.ts'
+import { type HealthCheck, makeHealth } from './http/health.ts'
+import { maxInFlight } from './http/in-flight.ts'
+import { type Listener, listen, type TlsMaterial } from './http/listener.ts'
+import { recover } from './http/recover.ts'
+import { measureEventLoop, RequestMetrics, servedKey } from './http/request-metrics.ts'
+import { render, requireAcceptable } from './negotiation/stage.ts'
+
+export type ApiServerOptions = {
+  /** Names the server in logs. */
+  readonly name: string
+  readonly kinds: readonly AnyKind[]
+  readonly store: Store
+  readonly host: string
+  /** 0 takes any free port. */
+  readonly port: number
+  readonly tls: TlsMaterial
+  readonly authenticators: readonly Authenticator[]
+  /** Whether a client without credentials goes on as `system:anonymous`. Probes of a kubelet have none. */
+  readonly anonymous: boolean
+  /** Asked in turn. */
+  readonly authorizers: readonly Authorizer[]
+  /** Asked in turn. */
+  readonly admission: readonly AdmissionPlugin[]
+  /** By `<plural>.<group>`. */
+  readonly reviews: ReadonlyMap<string, Review>
+  /** By `<plural>.<group>`. */
+  readonly views: ReadonlyMap<string, View>
+  readonly healthChecks: readonly HealthCheck[]
+  readonly clock: Clock
+  readonly log: Logger
+  readonly metrics: Metrics
+}
+
+export type ApiServer = {
+  /** `https://host:port`, without a slash at the end. */
+  readonly url: string
+  readonly port: number
+  /** New connections get this certificate; open ones go on. */
+  setSecureContext(tls: TlsMaterial): void
+  /** What `/readyz` says. A new server is not ready. */
+  ready(isReady: boolean): void
+  /**
+   * Stops: readyz fails, no new connections, new requests get 429; waits for those under way (60 s at most), ends
+   * watches, closes the connections. The store stays open.
+   */
+  close(): Promise<void>
+}
+
+/** Listens when it resolves. Rejects with one clear sentence when the port cannot be had. */
+export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
+  const log = options.log.child({ server: options.name })
+  const drain = makeDrain()
+  const state = { ready: false, address: '' }
+  const exchanges = new Exchanges({
+    responder: compose({ ...options, log }, drain, state),
+    clock: options.clock,
+    log,
+    metrics: new RequestMetrics(options.metrics, servedKeys(options.kinds)),
+  })
+  const listener = await listen({
+    host: options.host,
+    port: options.port,
+    tls: options.tls,
+    log,
+    handle: (request, response, target) => exchanges.handle(request, response, target),
+  })
+  const stopMeasuring = measureEventLoop(options.metrics)
+  state.address = `${options.host.includes(':') ? `[${options.host}]` : options.host}:${listener.port}`
+  log.info('listening', { address: state.address })
+  return {
+    url: `https://${state.address}`,
+    port: listener.port,
+    setSecureContext: tls => listener.setSecureContext(tls),
+    ready: isReady => {
+      state.ready = isReady
+    },
+    close: async () => {
+      drain.begin()
+      await stop(exchanges, listener, options.clock)
+      stopMeasuring()
+      log.info('closed')
+    },
+  }
+}
+
+type State = { ready: boolean; address: string }
+
+function compose(options: ApiServerOptions, drain: Drain, state: State) {
+  const { kinds, clock, log, metrics } = options
+  const health = makeHealth([...ownChecks(drain, state), ...options.healthChecks], log)
+  const discovery = makeDiscovery({
+    kinds,
+    serverAddress: () => state.address,
+    otherPaths: [...health.paths, '/metrics'],
+  })
+  return makeChain({
+    render: render(clock),
+    recover: recover(log),
+    refuseWhenDraining: refuseWhenDraining(drain),
+    deadline: deadline(clock),
+    authenticate: authnStage(options.authenticators, { anonymous: options.anonymous }),
+    impersonate: next => next,
+    maxInFlight: maxInFlight(metrics),
+    authorize: next => next,
+    requireAcceptable,
+    nonResources: [health, metricsText(metrics), discovery],
+    resources: () => Promise.reject(unavailable('the registry is not there yet')),
+  })
+}
+
+function ownChecks(drain: Drain, state: State): readonly HealthCheck[] {
+  return [
+    {
+      name: 'ready',
+      check: () => {
+        if (!state.ready) throw new Error('the server is still starting')
+      },
+    },
+    {
+      name: 'shutdown',
+      check: () => {
+        if (drain.begun) throw new Error('the server is shutting down')
+      },
+    },
+  ]
+}
+
+function metricsText(metrics: Metrics): NonResource {
+  return request => {
+    if (request.path !== '/metrics') return undefined
+    if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed()
+    const headers = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }
+    return metrics.text().then(body => ({ type: 'raw', code: 200, headers, body }))
+  }
+}
+
+/** What bounds the labels of request metrics. */
+function servedKeys(kinds: readonly AnyKind[]): ReadonlySet<string> {
+  return new Set(kinds.flatMap(kind => kind.versions.map(v => servedKey(kind.group, v.name, kind.plural))))
+}
+
+const drainMs = 60_000
+const endMs = 5_000
+const disconnectMs = 2_000
+
+async function stop(exchanges: Exchanges, listener: Listener, clock: Clock): Promise<void> {
+  exchanges.stopping()
+  listener.stop()
+  await atMost(clock, drainMs, exchanges.drained())
+  exchanges.endWatches()
+  await atMost(clock, endMs, exchanges.idle())
+  const patience = new AbortController()
+  const cancel = clock.after(disconnectMs, () => patience.abort())
+  await listener.close(patience.signal)
+  cancel()
+}
+
+/** Resolves when the work is done, or when it has had its time. */
+function atMost(clock: Clock, ms: number, work: Promise<void>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.after(ms, resolve)
+    work.then(resolve, reject).finally(cancel)
+  })
+}
