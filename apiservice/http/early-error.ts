@@ -17,14 +17,13 @@ export function answerEarlyError(error: ClientError, socket: Duplex): void {
 }
 
 function statusOf(error: ClientError): StatusError {
-  switch (error.code) {
-    case 'HPE_HEADER_OVERFLOW':
-      return new StatusError(431, '', 'the request header fields are too large')
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new StatusError(408, 'Timeout', 'the request did not arrive in time')
-    default:
-      return badRequest('the request is not valid HTTP')
+  if (error.code === 'HPE_HEADER_OVERFLOW') {
+    return new StatusError(431, '', 'the request header fields are too large')
   }
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return new StatusError(408, 'Timeout', 'the request did not arrive in time')
+  }
+  return badRequest('the request is not valid HTTP')
 }
 
 const phrases: ReadonlyMap<number, string> = new Map([

@@ -192,17 +192,14 @@ function bind(server: Http2SecureServer, options: ListenerOptions): Promise<void
   })
 }
 
+const listenFailures: ReadonlyMap<string, string> = new Map([
+  ['EADDRINUSE', 'the port is in use by another process'],
+  ['EACCES', 'this user may not use the port'],
+  ['EADDRNOTAVAIL', 'this machine does not have the address'],
+  ['ENOTFOUND', 'this machine does not have the address'],
+])
+
 function listenFailure(options: ListenerOptions, error: NodeJS.ErrnoException): string {
-  const where = `cannot listen on ${options.host} port ${options.port}`
-  switch (error.code) {
-    case 'EADDRINUSE':
-      return `${where}: the port is in use by another process`
-    case 'EACCES':
-      return `${where}: this user may not use the port`
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-      return `${where}: this machine does not have the address`
-    default:
-      return `${where}: ${error.message}`
-  }
+  const why = listenFailures.get(error.code ?? '') ?? error.message
+  return `cannot listen on ${options.host} port ${options.port}: ${why}`
 }

@@ -17,14 +17,9 @@ export function frameEncoder(served: ServedKind, choice: Choice, options: TableO
   const write = transform === undefined ? wholeItems(names) : metadataItems(transform.version)
   const cache = cacheOf(`${names.apiVersion} ${names.kind}`)
   return event => {
-    switch (event.type) {
-      case 'BOOKMARK':
-        return frame('BOOKMARK', bookmarkObject(names, event))
-      case 'ERROR':
-        return frame('ERROR', JSON.stringify(event.status))
-      default:
-        return cache.frame(event.type, event.object, write)
-    }
+    if (event.type === 'BOOKMARK') return frame('BOOKMARK', bookmarkObject(names, event))
+    if (event.type === 'ERROR') return frame('ERROR', JSON.stringify(event.status))
+    return cache.frame(event.type, event.object, write)
   }
 }
 
@@ -56,21 +51,16 @@ function tableFrames(served: ServedKind, version: Transform['version'], options:
     return text
   }
   return event => {
-    switch (event.type) {
-      case 'BOOKMARK': {
-        const row = bookmarkRow(served, bookmarkObject(partialNames(version), event))
-        return frame('BOOKMARK', `${head(event.revision)}${row}]}`)
-      }
-      case 'ERROR':
-        return frame('ERROR', JSON.stringify(event.status))
-      default: {
-        const writer = new ByteWriter(event.object.body.length * 2 + 1024)
-        writer.text(`{"type":"${event.type}","object":${head(event.object.revision)}`)
-        writeRow(writer, event.object)
-        writer.text(']}}\n')
-        return writer.take(0)
-      }
+    if (event.type === 'ERROR') return frame('ERROR', JSON.stringify(event.status))
+    if (event.type === 'BOOKMARK') {
+      const row = bookmarkRow(served, bookmarkObject(partialNames(version), event))
+      return frame('BOOKMARK', `${head(event.revision)}${row}]}`)
     }
+    const writer = new ByteWriter(event.object.body.length * 2 + 1024)
+    writer.text(`{"type":"${event.type}","object":${head(event.object.revision)}`)
+    writeRow(writer, event.object)
+    writer.text(']}}\n')
+    return writer.take(0)
   }
 }
 
