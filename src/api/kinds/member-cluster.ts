@@ -1,0 +1,114 @@
+import { invalidValue } from '../../kernel/field-error.ts'
+import { clusterIdProblem } from '../cluster-id.ts'
+import { conditionsSchema } from '../condition-schema.ts'
+import { ageOf } from '../duration.ts'
+import { ageColumn, defineKind, type ObjectOf } from '../kind.ts'
+import { s } from '../schema.ts'
+
+const taint = s.object(
+  {
+    key: s.string({ minLength: 1, maxLength: 316 }),
+    value: s.optional(s.string({ maxLength: 63 })),
+    effect: s.oneOf(['NoNewConnections', 'NoImport'], {
+      description:
+        'NoNewConnections: endpoints of this cluster are imported as not ready, so that they drain. NoImport: they are not imported.',
+    }),
+    timeAdded: s.optional(s.time()),
+  },
+  { description: 'A reason not to use this cluster.' },
+)
+
+/** A cluster that is, or was, a member of the ClusterSet. Its name is the cluster id. */
+export const MemberClusterKind = defineKind({
+  group: 'hub.isthmus.dev',
+  versions: [{ name: 'v1alpha1' }],
+  storageVersion: 'v1alpha1',
+  kind: 'MemberCluster',
+  plural: 'memberclusters',
+  shortNames: ['mc'],
+  scope: 'Cluster',
+  description:
+    'A member of the ClusterSet. Its name is the cluster id. It stays when the cluster leaves, so that a cluster that comes back is known.',
+  servers: ['hub'],
+  properties: {
+    spec: s.object({
+      accepted: s.boolean({
+        default: true,
+        description:
+          'Whether the cluster takes part. While false every request of the member is refused and what it exported counts for nothing.',
+      }),
+      credentialGeneration: s.int64({
+        minimum: 1,
+        default: 1,
+        description:
+          'Certificates of the member that name a lower number are refused. Raise it to revoke them all.',
+      }),
+      namespaces: s.optional(
+        s.setList(s.string({ minLength: 1, maxLength: 63 }), {
+          maxItems: 10_000,
+          description: 'The namespaces whose services the member imports; absent for all.',
+        }),
+      ),
+      taints: s.optional(s.mapList(taint, ['key', 'effect'], { maxItems: 100 })),
+    }),
+    status: s.optional(
+      s.object({
+        namespace: s.optional(
+          s.string({
+            maxLength: 63,
+            description: 'The namespace of this server in which the member writes.',
+          }),
+        ),
+        firstAcceptedTime: s.optional(
+          s.time({
+            description:
+              'When this cluster id was first accepted. No export of it counts as older than this.',
+          }),
+        ),
+        lastHeartbeatTime: s.optional(s.time({ description: 'When the member was last heard of.' })),
+        ipFamilies: s.optional(
+          s.setList(s.oneOf(['IPv4', 'IPv6']), {
+            description: 'The families that Services of the cluster can have.',
+          }),
+        ),
+        clockSkewSeconds: s.optional(
+          s.int64({
+            description: "How far the member's clock is ahead of the hub's; negative when it is behind.",
+          }),
+        ),
+        conditions: conditionsSchema('What is known of the member: Accepted, Available.'),
+      }),
+    ),
+  },
+  status: {},
+  columns: [
+    {
+      name: 'Accepted',
+      type: 'boolean',
+      description: 'Whether the cluster takes part.',
+      jsonPath: '.spec.accepted',
+      cell: o => o.spec.accepted,
+    },
+    {
+      name: 'Heartbeat',
+      type: 'date',
+      description: 'Time since the member was last heard of.',
+      jsonPath: '.status.lastHeartbeatTime',
+      cell: (o, context) => ageOf(o.status?.lastHeartbeatTime, context.nowMs),
+    },
+    {
+      name: 'Namespace',
+      type: 'string',
+      description: 'The namespace in which the member writes.',
+      priority: 1,
+      jsonPath: '.status.namespace',
+      cell: o => o.status?.namespace ?? null,
+    },
+    ageColumn,
+  ],
+  validate: object => {
+    const problem = clusterIdProblem(object.metadata.name)
+    return problem === undefined ? [] : [invalidValue('metadata.name', object.metadata.name, problem)]
+  },
+})
+export type MemberCluster = ObjectOf<typeof MemberClusterKind>
