@@ -1,0 +1,40 @@
+import { type DestinationStream, type Logger as Pino, pino } from 'pino'
+import type { Clock } from '../kernel/clock.ts'
+import { toMicroTime } from '../kernel/clock.ts'
+import type { LogFields, Logger } from '../kernel/log.ts'
+
+export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
+export type LogLevel = (typeof logLevels)[number]
+
+export type LoggerOptions = {
+  readonly level: LogLevel
+  readonly clock: Clock
+  /** Where lines go; the standard error unless told. */
+  readonly destination?: DestinationStream
+}
+
+/** One JSON object a line: `time`, `level`, `message` and the fields. */
+export function jsonLogger({ level, clock, destination }: LoggerOptions): Logger {
+  const options = {
+    level,
+    base: null,
+    messageKey: 'message',
+    timestamp: () => `,"time":"${toMicroTime(clock.now())}"`,
+    formatters: { level: (label: string) => ({ level: label }) },
+  }
+  return wrapped(pino(options, destination ?? pino.destination({ fd: 2, sync: true })))
+}
+
+function wrapped(inner: Pino): Logger {
+  const at =
+    (level: 'error' | 'warn' | 'info' | 'debug') =>
+    (message: string, fields: LogFields = {}): void =>
+      inner[level](fields, message)
+  return {
+    error: at('error'),
+    warn: at('warn'),
+    info: at('info'),
+    debug: at('debug'),
+    child: fields => wrapped(inner.child(fields)),
+  }
+}
