@@ -1,0 +1,242 @@
+/**
+ * What the stages of the responder share: numbers of the protocol, data that flows between them, and seams.
+ *
+ *   main thread:    source (imports + slices → ServiceFacts) → zone/compile (→ CompiledService) → message to the workers
+ *   worker thread:  server (socket) → wire (parse) → answer (decide, write) → wire (header, OPT) → server
+ *
+ * Names inside a zone are strings of one character an octet: length-prefixed labels, folded to lower case, without the
+ * zone itself and without the root, so that `web.prod.svc` is `\x03web\x04prod\x03svc` and the apex is the empty string.
+ */
+
+/** RR types and query types (IANA DNS parameters). */
+export const rrType = {
+  a: 1,
+  ns: 2,
+  soa: 6,
+  txt: 16,
+  sig: 24,
+  aaaa: 28,
+  srv: 33,
+  opt: 41,
+  tsig: 250,
+  ixfr: 251,
+  axfr: 252,
+  any: 255,
+} as const
+
+export const classIn = 1
+
+/** Response codes; those above 15 need an OPT record to carry their upper bits (RFC 6891 §6.1.3). */
+export const rcode = {
+  noError: 0,
+  formErr: 1,
+  servFail: 2,
+  nxDomain: 3,
+  notImp: 4,
+  refused: 5,
+  notAuth: 9,
+  badVers: 16,
+} as const
+
+/** Extended DNS error codes (RFC 8914 §4); `none` is ours. */
+export const extendedError = { none: -1, notReady: 14, notAuthoritative: 20 } as const
+
+/** Octets before the question of every message. */
+export const headerOctets = 12
+
+export type Transport = 'udp' | 'tcp'
+
+/** A port as a record needs it. `port` is 0 where the source gives no number, `name` is empty where it gives none. */
+export type PortFacts = { readonly name: string; readonly protocol: string; readonly port: number }
+
+/** One ready endpoint. */
+export type EndpointFacts = { readonly addresses: readonly string[]; readonly hostname: string }
+
+/** One EndpointSlice of one source cluster; `cluster` is the label's text, empty when it is missing. */
+export type SliceFacts = {
+  readonly cluster: string
+  readonly ports: readonly PortFacts[]
+  readonly endpoints: readonly EndpointFacts[]
+}
+
+/** All that the records of one ServiceImport are made of. Plain data: it goes to disk as JSON. */
+export type ServiceFacts = {
+  readonly namespace: string
+  readonly name: string
+  readonly type: 'ClusterSetIP' | 'Headless'
+  readonly ips: readonly string[]
+  /** Of the import; records of headless services take those of the slices. */
+  readonly ports: readonly PortFacts[]
+  /** Ordered by name, so that the same slices always give the same facts; empty for ClusterSetIP. */
+  readonly slices: readonly SliceFacts[]
+}
+
+/** `namespace/name` of a ServiceImport. */
+export type ServiceKey = string
+
+/** Why a part of a service has no record. */
+export type ProblemReason =
+  | 'service-name'
+  | 'cluster-id'
+  | 'address'
+  | 'hostname'
+  | 'name-too-long'
+  | 'port-name'
+  | 'port-number'
+
+export type Problem = { readonly reason: ProblemReason; readonly subject: string }
+
+/**
+ * The records of one service, ready to be copied into answers. Structured clone carries it to the workers.
+ * `sets` holds four numbers a record set: index in `names`, type, first octet in `bytes`, octet after the last. Sets of
+ * one name are adjacent, in the order A, AAAA, SRV, TXT, NS. Each record in `bytes` begins with the owner 0xC00C, a
+ * pointer to the question's name.
+ */
+export type CompiledService = {
+  readonly key: ServiceKey
+  readonly names: readonly string[]
+  readonly sets: Uint32Array
+  readonly bytes: Uint8Array
+  /** Names that exist whether or not anything is at or below them. */
+  readonly pins: readonly string[]
+}
+
+/** What a zone is called and says of itself. */
+export type ZoneSettings = {
+  /** Dotted, without the final dot: `clusterset.local`. */
+  readonly origin: string
+  readonly ttlSeconds: number
+  /** How long a negative answer may be kept (RFC 2308): the SOA minimum. */
+  readonly negativeTtlSeconds: number
+  /** Addresses of `ns.dns.<origin>`. */
+  readonly nameServerAddresses: readonly string[]
+}
+
+/** A change of the zone as it goes to a worker. */
+export type ZoneChange = {
+  readonly serial: number
+  readonly put: readonly CompiledService[]
+  readonly removed: readonly ServiceKey[]
+}
+
+/** Records of one type at one name; `next` are those of the other types. */
+export type RecordSet = {
+  readonly type: number
+  readonly bytes: Buffer
+  readonly start: number
+  readonly end: number
+  readonly next: RecordSet | undefined
+}
+
+/** A zone as an answer is looked up in it. */
+export interface Zone {
+  /** The zone's own name in wire form, folded, root included. */
+  readonly origin: Buffer
+  /** The value of SOA fields. */
+  readonly serial: number
+  readonly ttlSeconds: number
+  readonly negativeTtlSeconds: number
+  /** False until everything that was known at start is in: until then a name that is missing may exist. */
+  readonly loaded: boolean
+  /**
+   * The first record set of a name, an empty one (`start` = `end`) when the name exists without data, undefined when it
+   * does not exist. SOA is not among the sets: it changes with the serial.
+   */
+  find(name: string): RecordSet | undefined
+}
+
+/** A query as the parser leaves it: one object, filled again for each message. */
+export type Query = {
+  id: number
+  opcode: number
+  recursionDesired: boolean
+  /** The question's name, folded, root included; `nameOctets` of it are valid. */
+  readonly name: Buffer
+  nameOctets: number
+  /** Offsets in `name` at which labels begin, the root's not included; `labels` of them are valid. */
+  readonly labelStarts: Uint8Array
+  labels: number
+  /** The octet after the question in the message; 0 when no question was read. */
+  questionEnd: number
+  type: number
+  class: number
+  edns: boolean
+  ednsVersion: number
+  /** The client's UDP payload size; 0 without EDNS. */
+  udpOctets: number
+  dnssecOk: boolean
+  /** The client asked for the server's identity (RFC 5001). */
+  nsid: boolean
+}
+
+/** Where an answer is written: one object, filled again for each message. */
+export type Reply = {
+  readonly bytes: Buffer
+  length: number
+  /** Octets that the sections before OPT may fill. */
+  limit: number
+  answers: number
+  authorities: number
+  additionals: number
+  /** Records were left out of the answer for lack of room. */
+  truncated: boolean
+}
+
+/** What is to be said: one object, filled again for each message. */
+export type Decision = {
+  rcode: number
+  authoritative: boolean
+  /** Records for the answer section. */
+  set: RecordSet | undefined
+  /** SOA goes into: the answer, the authority section (a negative answer), nowhere. */
+  soa: 'answer' | 'authority' | 'none'
+  extendedError: number
+  zone: Zone | undefined
+}
+
+/** In [0, 1). */
+export type Random = () => number
+
+/** Answers one message. Whoever owns a socket calls it; that many octets of `bytes` are to be sent, none when it is 0. */
+export interface Responder {
+  readonly bytes: Buffer
+  respond(message: Buffer, transport: Transport): number
+}
+
+/** Counts what happens. Called on every message, so it must not allocate; what it is given is filled again later. */
+export interface Observer {
+  /** A message came in. */
+  begin(): void
+  answered(query: Query, decision: Decision, reply: Reply, transport: Transport): void
+  dropped(transport: Transport): void
+  /** A fault of ours; the client gets SERVFAIL. */
+  fault(thrown: unknown): void
+}
+
+/** Counts since the report before. */
+export type Report = {
+  readonly requests: readonly {
+    readonly transport: Transport
+    /** `A`, `AAAA`…, `other`. */
+    readonly type: string
+    readonly rcode: string
+    readonly count: number
+  }[]
+  readonly durations: readonly {
+    readonly transport: Transport
+    /** One more than there are `durationBuckets`. */
+    readonly counts: readonly number[]
+    readonly sumSeconds: number
+  }[]
+  readonly dropped: Readonly<Record<Transport, number>>
+  readonly truncated: Readonly<Record<Transport, number>>
+  readonly faults: number
+  /** The last fault's message. */
+  readonly fault: string | undefined
+}
+
+/** Upper bounds in seconds: those of CoreDNS from 250 µs on, and below what an answer takes here. */
+export const durationBuckets: readonly number[] = [
+  0.000_005, 0.000_01, 0.000_025, 0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002, 0.004, 0.008, 0.016,
+  0.032, 0.064, 0.128, 0.256, 0.512, 1.024,
+]

@@ -1,0 +1,157 @@
+/** Counts in flat arrays, so that a query costs a few additions; the totals leave the thread once a second. */
+import { errorText } from '../../src/kernel/abort.ts'
+import {
+  type Decision,
+  durationBuckets,
+  type Observer,
+  type Query,
+  type Reply,
+  type Report,
+  rcode,
+  type Transport,
+} from '../contract.ts'
+
+const transports: readonly Transport[] = ['udp', 'tcp']
+
+/** Types that have a label of their own; clients choose types, so the rest shares one. */
+const typeLabels: ReadonlyMap<number, string> = new Map([
+  [1, 'A'],
+  [2, 'NS'],
+  [5, 'CNAME'],
+  [6, 'SOA'],
+  [12, 'PTR'],
+  [13, 'HINFO'],
+  [15, 'MX'],
+  [16, 'TXT'],
+  [28, 'AAAA'],
+  [33, 'SRV'],
+  [35, 'NAPTR'],
+  [43, 'DS'],
+  [48, 'DNSKEY'],
+  [64, 'SVCB'],
+  [65, 'HTTPS'],
+  [251, 'IXFR'],
+  [252, 'AXFR'],
+  [255, 'ANY'],
+])
+
+const labels = ['other', ...typeLabels.values()]
+/** By type number. */
+const labelIndex = new Uint8Array(256)
+for (const [index, type] of [...typeLabels.keys()].entries()) labelIndex[type] = index + 1
+
+const rcodeLabels: readonly (readonly [number, string])[] = [
+  [rcode.noError, 'NOERROR'],
+  [rcode.formErr, 'FORMERR'],
+  [rcode.servFail, 'SERVFAIL'],
+  [rcode.nxDomain, 'NXDOMAIN'],
+  [rcode.notImp, 'NOTIMP'],
+  [rcode.refused, 'REFUSED'],
+  [rcode.notAuth, 'NOTAUTH'],
+  [rcode.badVers, 'BADVERS'],
+]
+const rcodes = rcode.badVers + 1
+
+/** One transport's counts. */
+class Counts {
+  /** By type's label and response code. */
+  readonly requests = new Float64Array(labels.length * rcodes)
+  readonly durations = new Float64Array(durationBuckets.length + 1)
+  sumSeconds = 0
+  dropped = 0
+  truncated = 0
+
+  clear(): void {
+    this.requests.fill(0)
+    this.durations.fill(0)
+    this.sumSeconds = 0
+    this.dropped = 0
+    this.truncated = 0
+  }
+}
+
+export class Tally implements Observer {
+  readonly #elapsedMs: () => number
+  readonly #onFirst: () => void
+  readonly #udp = new Counts()
+  readonly #tcp = new Counts()
+  #began = 0
+  #faults = 0
+  #fault: string | undefined
+  #empty: boolean = true
+
+  /** `elapsedMs` is a steady clock with fractions; `onFirst` hears of the first message after a report. */
+  constructor(elapsedMs: () => number, onFirst: () => void) {
+    this.#elapsedMs = elapsedMs
+    this.#onFirst = onFirst
+  }
+
+  begin(): void {
+    this.#began = this.#elapsedMs()
+  }
+
+  answered(query: Query, decision: Decision, reply: Reply, transport: Transport): void {
+    const counts = transport === 'udp' ? this.#udp : this.#tcp
+    const label = query.questionEnd === 0 || query.type > 255 ? 0 : (labelIndex[query.type] ?? 0)
+    increment(counts.requests, label * rcodes + decision.rcode)
+    if (reply.truncated) counts.truncated++
+    const seconds = (this.#elapsedMs() - this.#began) / 1000
+    counts.sumSeconds += seconds
+    let bucket = 0
+    while (bucket < durationBuckets.length && seconds > (durationBuckets[bucket] ?? 0)) bucket++
+    increment(counts.durations, bucket)
+    this.#touch()
+  }
+
+  dropped(transport: Transport): void {
+    if (transport === 'udp') this.#udp.dropped++
+    else this.#tcp.dropped++
+    this.#touch()
+  }
+
+  fault(thrown: unknown): void {
+    this.#faults++
+    this.#fault = errorText(thrown)
+    this.#touch()
+  }
+
+  /** What was counted since the last time. */
+  take(): Report {
+    const report: Report = {
+      requests: [...requestsOf('udp', this.#udp), ...requestsOf('tcp', this.#tcp)],
+      durations: transports.map(transport => {
+        const counts = transport === 'udp' ? this.#udp : this.#tcp
+        return { transport, counts: [...counts.durations], sumSeconds: counts.sumSeconds }
+      }),
+      dropped: { udp: this.#udp.dropped, tcp: this.#tcp.dropped },
+      truncated: { udp: this.#udp.truncated, tcp: this.#tcp.truncated },
+      faults: this.#faults,
+      fault: this.#fault,
+    }
+    this.#udp.clear()
+    this.#tcp.clear()
+    this.#faults = 0
+    this.#fault = undefined
+    this.#empty = true
+    return report
+  }
+
+  #touch(): void {
+    if (!this.#empty) return
+    this.#empty = false
+    this.#onFirst()
+  }
+}
+
+function increment(counts: Float64Array, index: number): void {
+  counts[index] = (counts[index] ?? 0) + 1
+}
+
+function* requestsOf(transport: Transport, counts: Counts): Generator<Report['requests'][number]> {
+  for (const [index, type] of labels.entries()) {
+    for (const [code, name] of rcodeLabels) {
+      const count = counts.requests[index * rcodes + code] ?? 0
+      if (count > 0) yield { transport, type, rcode: name, count }
+    }
+  }
+}

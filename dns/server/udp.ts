@@ -1,0 +1,66 @@
+/** One datagram, one answer. */
+import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
+import { isIPv6 } from 'node:net'
+import type { Observer, Responder } from '../contract.ts'
+import { bindError, type Endpoint } from './bind.ts'
+
+/** Bridges pauses of the event loop; the kernel gives at most twice net.core.rmem_max. */
+const receiveBufferOctets = 4 * 1024 * 1024
+
+export type UdpServer = { readonly port: number; close(): Promise<void> }
+
+/** Rejects with one sentence when it cannot listen. */
+export async function serveUdp(
+  endpoint: Endpoint,
+  responder: Responder,
+  observer: Observer,
+): Promise<UdpServer> {
+  const socket = createSocket({
+    type: isIPv6(endpoint.host) ? 'udp6' : 'udp4',
+    recvBufferSize: receiveBufferOctets,
+    reusePort: endpoint.shared,
+    // Every address that comes in is an IP address already.
+    lookup: (address, _options, done) => done(null, address, 0),
+  })
+  await bound(socket, endpoint)
+  const { port, address } = socket.address()
+  socket.on('error', thrown => observer.fault(thrown))
+  socket.on('message', (message, peer) => {
+    if (isAnswerable(peer, port, address)) answer(socket, responder, message, peer)
+    else observer.dropped('udp')
+  })
+  return { port, close: () => new Promise(resolve => socket.close(() => resolve())) }
+}
+
+function bound(socket: Socket, endpoint: Endpoint): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const fail = (cause: unknown): void => {
+      socket.close()
+      reject(bindError('udp', endpoint, cause))
+    }
+    socket.once('error', fail)
+    socket.bind({ address: endpoint.host, port: endpoint.port, exclusive: true }, () => {
+      socket.off('error', fail)
+      resolve()
+    })
+  })
+}
+
+/** Nothing can be sent to port 0, and a datagram from our own socket would be answered for ever. */
+function isAnswerable(peer: RemoteInfo, port: number, address: string): boolean {
+  return peer.port !== 0 && (peer.port !== port || (peer.address !== address && !isLoopback(peer.address)))
+}
+
+function isLoopback(address: string): boolean {
+  return address.startsWith('127.') || address === '::1' || address.startsWith('::ffff:127.')
+}
+
+function answer(socket: Socket, responder: Responder, message: Buffer, peer: RemoteInfo): void {
+  const octets = responder.respond(message, 'udp')
+  if (octets === 0) return
+  // The kernel may take it later, when the responder's buffer is filled again: each datagram needs its own.
+  const reply = Buffer.allocUnsafe(octets)
+  responder.bytes.copy(reply, 0, 0, octets)
+  // Without a callback a failed send is silent, as a lost datagram is; the client asks again.
+  socket.send(reply, 0, octets, peer.port, peer.address)
+}

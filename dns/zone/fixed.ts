@@ -1,0 +1,31 @@
+/** What every zone holds, whatever is imported: its apex, its name server, the version of the schema, and `svc`. */
+import { type CompiledService, rrType, type ZoneSettings } from '../contract.ts'
+import { nameOf } from './names.ts'
+import { Owners } from './owners.ts'
+import { addressRecord, nameServerRecord, textRecord } from './records.ts'
+
+/** The version of the Multi-Cluster DNS schema, and the TTL that it shows. */
+const schemaVersion = '1.0.0'
+const schemaVersionTtlSeconds = 28_800
+
+/** No service has this key. */
+export const fixedKey = ''
+
+export const apexName = ''
+export const nameServerName = nameOf('ns', 'dns')
+export const versionName = nameOf('dns-version')
+/** Exists in an empty zone too, so that nobody caches NXDOMAIN over all services (RFC 8020). */
+export const servicesName = nameOf('svc')
+
+/** Throws a RangeError when a setting cannot be encoded. */
+export function compileFixed(settings: ZoneSettings): CompiledService {
+  const owners = new Owners()
+  for (const address of settings.nameServerAddresses) {
+    const record = addressRecord(address, settings.ttlSeconds)
+    if (record === undefined) throw new RangeError(`${JSON.stringify(address)} is not an IP address`)
+    owners.add(nameServerName, record.type, record.record)
+  }
+  owners.add(versionName, rrType.txt, textRecord(schemaVersion, schemaVersionTtlSeconds))
+  owners.add(apexName, rrType.ns, nameServerRecord(`ns.dns.${settings.origin}`, settings.ttlSeconds))
+  return owners.compile(fixedKey, [servicesName, nameServerName])
+}

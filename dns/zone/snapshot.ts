@@ -1,0 +1,112 @@
+/**
+ * The zone as a worker holds it. A change is put in within one turn of the event loop, so a query sees all of it or
+ * nothing; a name that both the old and the new records have is never missing in between.
+ */
+import type { CompiledService, RecordSet, ServiceKey, Zone, ZoneChange, ZoneSettings } from '../contract.ts'
+import { parentOf, wireName } from './names.ts'
+import { setsOf } from './owners.ts'
+
+const noRecords: RecordSet = { type: 0, bytes: Buffer.alloc(0), start: 0, end: 0, next: undefined }
+
+/** What is left to know of a service: enough to take it out again. */
+type Held = { readonly names: readonly string[]; readonly pins: readonly string[]; readonly bytes: Buffer }
+
+export class ZoneSnapshot implements Zone {
+  readonly origin: Buffer
+  readonly ttlSeconds: number
+  readonly negativeTtlSeconds: number
+  serial = 0
+  loaded = false
+  readonly #records = new Map<string, RecordSet>()
+  /**
+   * For each name how many of its direct children exist, and how many services pin it. Such a name exists, with or
+   * without records (RFC 4592 §2.2.2, empty non-terminals).
+   */
+  readonly #holds = new Map<string, number>()
+  readonly #services = new Map<ServiceKey, Held>()
+
+  constructor(settings: Pick<ZoneSettings, 'origin' | 'ttlSeconds' | 'negativeTtlSeconds'>) {
+    this.origin = wireName(settings.origin)
+    this.ttlSeconds = settings.ttlSeconds
+    this.negativeTtlSeconds = settings.negativeTtlSeconds
+  }
+
+  /** Names that own records. */
+  get names(): number {
+    return this.#records.size
+  }
+
+  /** Names that exist and own none. */
+  find(name: string): RecordSet | undefined {
+    return this.#records.get(name) ?? (this.#holds.has(name) ? noRecords : undefined)
+  }
+
+  apply(change: ZoneChange): void {
+    for (const service of change.put) this.#put(service)
+    for (const key of change.removed) this.#remove(key)
+    this.serial = change.serial
+  }
+
+  #put(service: CompiledService): void {
+    const bytes = Buffer.from(service.bytes.buffer, service.bytes.byteOffset, service.bytes.byteLength)
+    const old = this.#services.get(service.key)
+    for (const pin of service.pins) this.#hold(pin)
+    for (const [name, set] of firstSets(service, bytes)) {
+      const existed = this.find(name) !== undefined
+      this.#records.set(name, set)
+      if (!existed) this.#holdParent(name)
+    }
+    this.#services.set(service.key, { names: service.names, pins: service.pins, bytes })
+    if (old !== undefined) this.#drop(old)
+  }
+
+  #remove(key: ServiceKey): void {
+    const held = this.#services.get(key)
+    if (held === undefined) return
+    this.#services.delete(key)
+    this.#drop(held)
+  }
+
+  /** Takes out what still belongs to these records: a name that was put again points to other bytes. */
+  #drop(held: Held): void {
+    for (const name of held.names) {
+      if (this.#records.get(name)?.bytes !== held.bytes) continue
+      this.#records.delete(name)
+      if (!this.#holds.has(name)) this.#releaseParent(name)
+    }
+    for (const pin of held.pins) this.#release(pin)
+  }
+
+  #hold(name: string): void {
+    const existed = this.find(name) !== undefined
+    this.#holds.set(name, (this.#holds.get(name) ?? 0) + 1)
+    if (!existed) this.#holdParent(name)
+  }
+
+  #holdParent(name: string): void {
+    if (name !== '') this.#hold(parentOf(name))
+  }
+
+  #release(name: string): void {
+    const holds = (this.#holds.get(name) ?? 0) - 1
+    if (holds > 0) {
+      this.#holds.set(name, holds)
+      return
+    }
+    this.#holds.delete(name)
+    if (!this.#records.has(name)) this.#releaseParent(name)
+  }
+
+  #releaseParent(name: string): void {
+    if (name !== '') this.#release(parentOf(name))
+  }
+}
+
+/** For each name its record sets, chained in their order. */
+function firstSets(service: CompiledService, bytes: Buffer): Map<string, RecordSet> {
+  const first = new Map<string, RecordSet>()
+  for (const { name, type, start, end } of [...setsOf(service)].reverse()) {
+    first.set(name, { type, bytes, start, end, next: first.get(name) })
+  }
+  return first
+}
