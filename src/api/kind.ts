@@ -34,6 +34,8 @@ export type Column<O> = {
   readonly priority?: number
   /** The same cell as a path that a CustomResourceDefinition can print; without one it has no such column. */
   readonly jsonPath?: string
+  /** The cell is the object's name, in the place of the Name column that comes first otherwise. */
+  readonly format?: 'name'
   /** The printed value; null prints nothing. Method syntax keeps kinds of all shapes assignable to `Kind`. */
   cell(object: O, context: CellContext): string | number | boolean | null
 }
@@ -91,6 +93,11 @@ export type KindDefinition<P extends Properties> = {
   readonly ttlSeconds?: number
   /** Defaults that the schema cannot say. Must not change its argument; runs on every decode, so idempotent. */
   default?(object: ObjectOfProperties<P>): ObjectOfProperties<P>
+  /**
+   * What the server sets by itself before it validates and stores: on create, when the status that was sent is gone, and
+   * on writes of the main endpoint, with the object as it is stored. Must not change its arguments.
+   */
+  prepare?(object: ObjectOfProperties<P>, old?: ObjectOfProperties<P>): ObjectOfProperties<P>
   /** What the schema cannot say. `old` is absent on create. */
   validate?(object: ObjectOfProperties<P>, old?: ObjectOfProperties<P>): readonly FieldError[]
   /** Sentences that the client is warned with when the write succeeds. */
@@ -99,7 +106,7 @@ export type KindDefinition<P extends Properties> = {
 
 /** A kind as shared code sees it: it reads these properties and never asks which kind it has. */
 export type Kind<P extends Properties = Properties> = Required<
-  Omit<KindDefinition<P>, 'default' | 'validate' | 'warn' | 'status' | 'finalize' | 'ttlSeconds'>
+  Omit<KindDefinition<P>, 'default' | 'prepare' | 'validate' | 'warn' | 'status' | 'finalize' | 'ttlSeconds'>
 > & {
   readonly finalize: KindDefinition<P>['finalize'] | undefined
   readonly status: { readonly withMetadata: boolean } | undefined
@@ -109,6 +116,7 @@ export type Kind<P extends Properties = Properties> = Required<
   /** Whether `default` does anything. */
   readonly hasDefault: boolean
   default(object: ObjectOfProperties<P>): ObjectOfProperties<P>
+  prepare(object: ObjectOfProperties<P>, old?: ObjectOfProperties<P>): ObjectOfProperties<P>
   validate(object: ObjectOfProperties<P>, old?: ObjectOfProperties<P>): readonly FieldError[]
   warn(object: ObjectOfProperties<P>, old?: ObjectOfProperties<P>): readonly string[]
 }
@@ -124,7 +132,7 @@ export type ObjectOf<K> = K extends { readonly properties: infer P extends Prope
  */
 export type AnyKind = Omit<
   Kind,
-  'default' | 'validate' | 'warn' | 'columns' | 'selectableFields' | 'properties' | 'finalize'
+  'default' | 'prepare' | 'validate' | 'warn' | 'columns' | 'selectableFields' | 'properties' | 'finalize'
 > & {
   readonly finalize:
     | {
@@ -136,6 +144,7 @@ export type AnyKind = Omit<
   readonly columns: readonly Column<never>[]
   readonly selectableFields: Readonly<Record<string, (object: never) => string>>
   default(object: KubeObject): KubeObject
+  prepare(object: KubeObject, old?: KubeObject): KubeObject
   validate(object: KubeObject, old?: KubeObject): readonly FieldError[]
   warn(object: KubeObject, old?: KubeObject): readonly string[]
 }
@@ -169,6 +178,7 @@ export function defineKind<const P extends Properties>(definition: KindDefinitio
     ttlSeconds: undefined,
     finalize: undefined,
     default: object => object,
+    prepare: object => object,
     validate: () => [],
     warn: () => [],
     ...definition,

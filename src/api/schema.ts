@@ -64,7 +64,11 @@ type NumberOptions = Common & {
   readonly maximum?: number
   readonly default?: number
 }
-type ListOptions = Common & { readonly minItems?: number; readonly maxItems?: number }
+type ListOptions = Common & {
+  readonly minItems?: number
+  readonly maxItems?: number
+  readonly default?: readonly []
+}
 
 function make<T>(json: JsonSchema): Schema<T> {
   return { json }
@@ -91,6 +95,8 @@ export const s = {
   string: (options: StringOptions = {}) => make<string>({ type: 'string', ...options }),
   /** An RFC 3339 time. */
   time: (options: Common = {}) => make<string>({ type: 'string', format: 'date-time', ...options }),
+  /** Bytes, in base64. */
+  bytes: (options: Common = {}) => make<string>({ type: 'string', format: 'byte', ...options }),
   /** A string that is one of these. */
   oneOf: <const V extends readonly string[]>(
     values: V,
@@ -110,6 +116,8 @@ export const s = {
   /** Anything at all, kept as it is. */
   anything: (options: Common = {}) =>
     make<unknown>({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true, ...options }),
+  /** An object or a map that is replaced as a whole. */
+  atomic: <T>(schema: Schema<T>) => make<T>({ ...schema.json, 'x-kubernetes-map-type': 'atomic' }),
   /** A list that is replaced as a whole. */
   atomicList: <T>(item: Schema<T>, options: ListOptions = {}) =>
     make<readonly T[]>({ type: 'array', items: item.json, 'x-kubernetes-list-type': 'atomic', ...options }),

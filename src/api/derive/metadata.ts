@@ -72,6 +72,8 @@ const foreground = 'foregroundDeletion'
 const wellKnownFinalizers = new Set([orphan, foreground, 'kubernetes'])
 
 function createErrors(kind: AnyKind, meta: ObjectMeta): readonly FieldError[] {
+  // A review is answered and forgotten; it needs no name.
+  if (kind.storage === 'review') return []
   const check = nameChecks[kind.nameRule]
   const prefix = meta.generateName ?? ''
   return [

@@ -30,10 +30,11 @@ const nameCell = (object: KubeObject) => object.metadata.name
 
 const tableForm = perKind((kind: AnyKind): TableForm => {
   const declared = kind.columns.length === 0 ? [ageColumn] : kind.columns
+  const named = declared.some(c => c.format === 'name')
   return {
-    columns: [nameColumn, ...declared.map(columnOf)],
+    columns: [...(named ? [] : [nameColumn]), ...declared.map(columnOf)],
     cells: [
-      nameCell,
+      ...(named ? [] : [nameCell]),
       // Every object of a kind has its schema's shape; the type of a column's object is lost with the kind's.
       ...declared.map(c => (object: KubeObject, context: CellContext) => c.cell(object as never, context)),
     ],
@@ -41,11 +42,11 @@ const tableForm = perKind((kind: AnyKind): TableForm => {
 })
 
 function columnOf(column: Column<never>): TableColumn {
-  const { name, type, description, priority = 0 } = column
-  return { name, type, format: '', description, priority }
+  const { name, type, description, format = '', priority = 0 } = column
+  return { name, type, format, description, priority }
 }
 
-/** Name first; then what the kind declares, or Age when it declares nothing. */
+/** Name first, unless a column of the kind shows it; then what the kind declares, or Age when it declares nothing. */
 export function tableColumns(kind: AnyKind): readonly TableColumn[] {
   return tableForm(kind).columns
 }

@@ -1,0 +1,88 @@
+import { type FieldError, forbiddenField, invalidValue, tooLong } from '../../kernel/field-error.ts'
+import { ageColumn, defineKind, type ObjectOf } from '../kind.ts'
+import { configKeyErrors } from '../names.ts'
+import { s } from '../schema.ts'
+
+/** All values together. */
+const maxBytes = 1024 * 1024
+
+export const ConfigMapKind = defineKind({
+  group: '',
+  versions: [{ name: 'v1' }],
+  storageVersion: 'v1',
+  kind: 'ConfigMap',
+  plural: 'configmaps',
+  shortNames: ['cm'],
+  scope: 'Namespaced',
+  description: 'Settings for programs, by key.',
+  servers: ['standalone'],
+  strategicMergePatch: true,
+  unconditionalUpdate: true,
+  generation: false,
+  properties: {
+    binaryData: s.optional(
+      s.map(s.bytes(), { description: 'Values that are not text, in base64. No key may be in data too.' }),
+    ),
+    data: s.optional(s.map(s.string(), { description: 'Values that are text.' })),
+    immutable: s.optional(
+      s.boolean({ description: 'When true, nothing but metadata can be changed any more.' }),
+    ),
+  },
+  columns: [
+    {
+      name: 'Data',
+      type: 'integer',
+      description: 'How many keys there are.',
+      cell: c => Object.keys(c.data ?? {}).length + Object.keys(c.binaryData ?? {}).length,
+    },
+    ageColumn,
+  ],
+  validate: (map, old) => [...contentErrors(map), ...(old === undefined ? [] : changeErrors(map, old))],
+})
+
+type Content = {
+  readonly data?: Readonly<Record<string, string>>
+  readonly binaryData?: Readonly<Record<string, string>>
+  readonly immutable?: boolean
+}
+
+function contentErrors({ data = {}, binaryData = {} }: Content): readonly FieldError[] {
+  const textBytes = Object.values(data).reduce((sum, v) => sum + Buffer.byteLength(v), 0)
+  const bytes = Object.values(binaryData).reduce((sum, v) => sum + Buffer.byteLength(v, 'base64'), textBytes)
+  return [
+    ...Object.keys(data).flatMap(key => [
+      ...keyErrors('data', key),
+      ...(Object.hasOwn(binaryData, key)
+        ? [invalidValue(`data[${key}]`, key, 'duplicate of key present in binaryData')]
+        : []),
+    ]),
+    ...Object.keys(binaryData).flatMap(key => keyErrors('binaryData', key)),
+    ...(bytes > maxBytes ? [tooLong('', `may not be more than ${maxBytes} bytes`)] : []),
+  ]
+}
+
+function keyErrors(field: string, key: string): readonly FieldError[] {
+  return configKeyErrors(key).map(e => invalidValue(`${field}[${key}]`, key, e))
+}
+
+function changeErrors(map: Content, old: Content): readonly FieldError[] {
+  if (old.immutable !== true) return []
+  const why = 'field is immutable when `immutable` is set'
+  return [
+    ...(map.immutable === true ? [] : [forbiddenField('immutable', why)]),
+    ...(sameEntries(map.data, old.data) ? [] : [forbiddenField('data', why)]),
+    ...(sameEntries(map.binaryData, old.binaryData) ? [] : [forbiddenField('binaryData', why)]),
+  ]
+}
+
+function sameEntries(
+  a: Readonly<Record<string, string>> = {},
+  b: Readonly<Record<string, string>> = {},
+): boolean {
+  const keys = Object.keys(a)
+  return (
+    keys.length === Object.keys(b).length && keys.every(key => Object.hasOwn(b, key) && a[key] === b[key])
+  )
+}
+
+export type ConfigMap = ObjectOf<typeof ConfigMapKind>

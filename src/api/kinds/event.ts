@@ -1,0 +1,148 @@
+import { type FieldError, invalidValue } from '../../kernel/field-error.ts'
+import { ageOf } from '../duration.ts'
+import { defineKind, type ObjectOfProperties } from '../kind.ts'
+import { objectReferenceSchema } from '../object-reference-schema.ts'
+import { s } from '../schema.ts'
+
+const properties = {
+  action: s.optional(s.string({ description: 'What was done or tried.' })),
+  count: s.optional(s.int({ description: 'How often it happened.' })),
+  eventTime: s.optional(s.time({ description: 'When it first happened, to the microsecond.' })),
+  firstTimestamp: s.optional(s.time({ description: 'When it first happened.' })),
+  involvedObject: objectReferenceSchema('The object that it happened to.'),
+  lastTimestamp: s.optional(s.time({ description: 'When it last happened.' })),
+  message: s.optional(s.string({ description: 'What happened, for people.' })),
+  reason: s.optional(s.string({ description: 'Why it happened, for programs: one CamelCase word.' })),
+  related: s.optional(objectReferenceSchema('Another object that had to do with it.')),
+  reportingComponent: s.optional(
+    s.string({ description: 'The controller that says so, as example.com/controller.' }),
+  ),
+  reportingInstance: s.optional(s.string({ description: 'Which instance of the controller says so.' })),
+  series: s.optional(
+    s.object(
+      {
+        count: s.optional(s.int({ description: 'How often it happened up to now.' })),
+        lastObservedTime: s.optional(s.time({ description: 'When it last happened.' })),
+      },
+      { description: 'The events that this one stands for.' },
+    ),
+  ),
+  source: s.optional(
+    s.object(
+      {
+        component: s.optional(s.string({ description: 'The program that says so.' })),
+        host: s.optional(s.string({ description: 'The node that it runs on.' })),
+      },
+      { description: 'Who says so.' },
+    ),
+  ),
+  type: s.optional(s.string({ description: 'Normal or Warning.' })),
+}
+
+export type Event = ObjectOfProperties<typeof properties>
+
+export const EventKind = defineKind({
+  group: '',
+  versions: [{ name: 'v1' }],
+  storageVersion: 'v1',
+  kind: 'Event',
+  plural: 'events',
+  shortNames: ['ev'],
+  scope: 'Namespaced',
+  description: 'Something that happened to an object. Goes away by itself after an hour.',
+  servers: ['standalone'],
+  strategicMergePatch: true,
+  unconditionalUpdate: true,
+  generation: false,
+  ttlSeconds: 3600,
+  properties,
+  columns: [
+    {
+      name: 'Last Seen',
+      type: 'string',
+      description: 'Time since it last happened.',
+      cell: (e, { nowMs }) => lastSeen(e, nowMs),
+    },
+    { name: 'Type', type: 'string', description: 'Normal or Warning.', cell: e => e.type ?? '' },
+    { name: 'Reason', type: 'string', description: 'Why it happened.', cell: e => e.reason ?? '' },
+    {
+      name: 'Object',
+      type: 'string',
+      description: 'The object that it happened to.',
+      cell: e => targetOf(e.involvedObject),
+    },
+    {
+      name: 'Subobject',
+      type: 'string',
+      description: 'The part of the object.',
+      priority: 1,
+      cell: e => e.involvedObject.fieldPath ?? '',
+    },
+    { name: 'Source', type: 'string', description: 'Who says so.', priority: 1, cell: e => sourceOf(e) },
+    {
+      name: 'Message',
+      type: 'string',
+      description: 'What happened.',
+      cell: e => (e.message ?? '').trim(),
+    },
+    {
+      name: 'First Seen',
+      type: 'string',
+      description: 'Time since it first happened.',
+      priority: 1,
+      cell: (e, { nowMs }) => ageOf(e.firstTimestamp ?? e.eventTime, nowMs),
+    },
+    {
+      name: 'Count',
+      type: 'string',
+      description: 'How often it happened.',
+      priority: 1,
+      cell: e => String(e.series?.count ?? e.count ?? 1),
+    },
+    {
+      name: 'Name',
+      type: 'string',
+      format: 'name',
+      description: 'Name of the event.',
+      priority: 1,
+      cell: e => e.metadata.name,
+    },
+  ],
+  selectableFields: {
+    'involvedObject.kind': e => e.involvedObject.kind ?? '',
+    'involvedObject.namespace': e => e.involvedObject.namespace ?? '',
+    'involvedObject.name': e => e.involvedObject.name ?? '',
+    'involvedObject.uid': e => e.involvedObject.uid ?? '',
+    'involvedObject.apiVersion': e => e.involvedObject.apiVersion ?? '',
+    'involvedObject.resourceVersion': e => e.involvedObject.resourceVersion ?? '',
+    'involvedObject.fieldPath': e => e.involvedObject.fieldPath ?? '',
+    reason: e => e.reason ?? '',
+    reportingComponent: e => e.reportingComponent ?? '',
+    source: e => e.source?.component ?? e.reportingComponent ?? '',
+    type: e => e.type ?? '',
+  },
+  validate: event => namespaceErrors(event.metadata.namespace, event.involvedObject.namespace ?? ''),
+})
+
+/** Events of objects without a namespace are kept in one of these. */
+const namespacesOfClusterScope: readonly (string | undefined)[] = ['default', 'kube-system']
+
+function namespaceErrors(namespace: string | undefined, involved: string): readonly FieldError[] {
+  const fits = involved === '' ? namespacesOfClusterScope.includes(namespace) : involved === namespace
+  return fits ? [] : [invalidValue('involvedObject.namespace', involved, 'does not match event.namespace')]
+}
+
+function lastSeen(event: Event, nowMs: number): string {
+  const last = event.series === undefined ? event.lastTimestamp : event.series.lastObservedTime
+  return ageOf(last ?? event.firstTimestamp ?? event.eventTime, nowMs)
+}
+
+function targetOf({ kind = '', name = '' }: Event['involvedObject']): string {
+  return name === '' ? kind.toLowerCase() : `${kind.toLowerCase()}/${name}`
+}
+
+function sourceOf({ source, reportingComponent = '', reportingInstance = '' }: Event): string {
+  const component = source?.component ?? reportingComponent
+  const instance = source?.host ?? reportingInstance
+  return instance === '' ? component : `${component}, ${instance}`
+}
