@@ -1,5 +1,7 @@
 // Written by `npm run gen` from the files of this folder.
 import type { AnyKind } from '../kind.ts'
+import { ClusterRoleKind } from './cluster-role.ts'
+import { ClusterRoleBindingKind } from './cluster-role-binding.ts'
 import { ClusterSetServiceKind } from './cluster-set-service.ts'
 import { ConfigMapKind } from './config-map.ts'
 import { EndpointSliceKind } from './endpoint-slice.ts'
@@ -12,10 +14,18 @@ import { LeaseKind } from './lease.ts'
 import { MemberClusterKind } from './member-cluster.ts'
 import { MemberJoinKind } from './member-join.ts'
 import { NamespaceKind } from './namespace.ts'
+import { RoleKind } from './role.ts'
+import { RoleBindingKind } from './role-binding.ts'
+import { SelfSubjectAccessReviewKind } from './self-subject-access-review.ts'
+import { SelfSubjectReviewKind } from './self-subject-review.ts'
+import { SelfSubjectRulesReviewKind } from './self-subject-rules-review.ts'
 import { ServiceExportKind } from './service-export.ts'
 import { ServiceImportKind } from './service-import.ts'
+import { SubjectAccessReviewKind } from './subject-access-review.ts'
 
 export const kinds: readonly AnyKind[] = [
+  ClusterRoleBindingKind,
+  ClusterRoleKind,
   ClusterSetServiceKind,
   ConfigMapKind,
   EndpointSliceKind,
@@ -28,6 +38,12 @@ export const kinds: readonly AnyKind[] = [
   MemberClusterKind,
   MemberJoinKind,
   NamespaceKind,
+  RoleBindingKind,
+  RoleKind,
+  SelfSubjectAccessReviewKind,
+  SelfSubjectReviewKind,
+  SelfSubjectRulesReviewKind,
   ServiceExportKind,
   ServiceImportKind,
+  SubjectAccessReviewKind,
 ]

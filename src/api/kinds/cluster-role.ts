@@ -1,0 +1,40 @@
+import { defineKind, type ObjectOf } from '../kind.ts'
+import { labelSelectorSchema } from '../label-selector-schema.ts'
+import { createdAtColumn } from '../rbac/columns.ts'
+import { rulesErrors } from '../rbac/rules.ts'
+import { rbacGroup, rulesSchema } from '../rbac/schema.ts'
+import { s } from '../schema.ts'
+
+export const ClusterRoleKind = defineKind({
+  group: rbacGroup,
+  versions: [{ name: 'v1' }],
+  storageVersion: 'v1',
+  kind: 'ClusterRole',
+  plural: 'clusterroles',
+  scope: 'Cluster',
+  description: 'What may be done in the whole cluster, or in any namespace that it is bound in.',
+  servers: ['standalone'],
+  nameRule: 'pathSegment',
+  strategicMergePatch: true,
+  unconditionalUpdate: true,
+  generation: false,
+  properties: {
+    aggregationRule: s.optional(
+      s.object(
+        {
+          clusterRoleSelectors: s.optional(
+            s.atomicList(labelSelectorSchema('Cluster roles by their labels.'), {
+              description: 'The rules of cluster roles that any of these selects are added up.',
+            }),
+          ),
+        },
+        { description: 'Fills rules with those of other cluster roles.' },
+      ),
+    ),
+    rules: rulesSchema,
+  },
+  columns: [createdAtColumn],
+  validate: role => rulesErrors(role.rules ?? [], false),
+})
+
+export type ClusterRole = ObjectOf<typeof ClusterRoleKind>

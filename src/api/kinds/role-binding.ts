@@ -1,0 +1,25 @@
+import { defineKind, type ObjectOf } from '../kind.ts'
+import { bindingColumns } from '../rbac/columns.ts'
+import { bindingErrors, withSubjectGroups } from '../rbac/rules.ts'
+import { bindingProperties, rbacGroup } from '../rbac/schema.ts'
+
+export const RoleBindingKind = defineKind({
+  group: rbacGroup,
+  versions: [{ name: 'v1' }],
+  storageVersion: 'v1',
+  kind: 'RoleBinding',
+  plural: 'rolebindings',
+  scope: 'Namespaced',
+  description: 'Gives a role to users, groups and service accounts, in a namespace.',
+  servers: ['standalone'],
+  nameRule: 'pathSegment',
+  strategicMergePatch: true,
+  unconditionalUpdate: true,
+  generation: false,
+  properties: bindingProperties,
+  columns: bindingColumns,
+  default: withSubjectGroups,
+  validate: (binding, old) => bindingErrors(binding, old, ['Role', 'ClusterRole']),
+})
+
+export type RoleBinding = ObjectOf<typeof RoleBindingKind>

@@ -1,0 +1,27 @@
+import { defineKind, type ObjectOf } from '../kind.ts'
+
+import { createdAtColumn } from '../rbac/columns.ts'
+import { rulesErrors } from '../rbac/rules.ts'
+import { rbacGroup, rulesSchema } from '../rbac/schema.ts'
+
+export const RoleKind = defineKind({
+  group: rbacGroup,
+  versions: [{ name: 'v1' }],
+  storageVersion: 'v1',
+  kind: 'Role',
+  plural: 'roles',
+  scope: 'Namespaced',
+  description: 'What may be done in a namespace.',
+  servers: ['standalone'],
+  nameRule: 'pathSegment',
+  strategicMergePatch: true,
+  unconditionalUpdate: true,
+  generation: false,
+  properties: {
+    rules: rulesSchema,
+  },
+  columns: [createdAtColumn],
+  validate: role => rulesErrors(role.rules ?? [], true),
+})
+
+export type Role = ObjectOf<typeof RoleKind>

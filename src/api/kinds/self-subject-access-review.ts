@@ -1,0 +1,25 @@
+import { accessAttributes, accessStatus, attributesErrors, authorizationGroup } from '../access-review.ts'
+import { defineKind, type ObjectOf } from '../kind.ts'
+import { s } from '../schema.ts'
+
+export const SelfSubjectAccessReviewKind = defineKind({
+  group: authorizationGroup,
+  versions: [{ name: 'v1' }],
+  storageVersion: 'v1',
+  kind: 'SelfSubjectAccessReview',
+  plural: 'selfsubjectaccessreviews',
+  scope: 'Cluster',
+  description: 'Asks whether the one who asks may do something.',
+  servers: ['standalone'],
+  storage: 'review',
+  generation: false,
+  properties: {
+    spec: s.object(accessAttributes, {
+      description: 'What is to be allowed: a resource or a path, one of the two.',
+    }),
+    status: accessStatus,
+  },
+  validate: review => attributesErrors(review.spec),
+})
+
+export type SelfSubjectAccessReview = ObjectOf<typeof SelfSubjectAccessReviewKind>

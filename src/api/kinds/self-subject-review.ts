@@ -1,0 +1,39 @@
+import { defineKind, type ObjectOf } from '../kind.ts'
+import { s } from '../schema.ts'
+
+export const SelfSubjectReviewKind = defineKind({
+  group: 'authentication.k8s.io',
+  versions: [{ name: 'v1' }],
+  storageVersion: 'v1',
+  kind: 'SelfSubjectReview',
+  plural: 'selfsubjectreviews',
+  scope: 'Cluster',
+  description: 'Asks who the one who asks is.',
+  servers: ['standalone'],
+  storage: 'review',
+  generation: false,
+  properties: {
+    status: s.optional(
+      s.object(
+        {
+          userInfo: s.optional(
+            s.object(
+              {
+                extra: s.optional(
+                  s.map(s.atomicList(s.string()), { description: 'What else is known of the user.' }),
+                ),
+                groups: s.optional(s.atomicList(s.string(), { description: 'Groups that the user is in.' })),
+                uid: s.optional(s.string({ description: 'UID of the user.' })),
+                username: s.optional(s.string({ description: 'Name of the user.' })),
+              },
+              { description: 'Who asked.' },
+            ),
+          ),
+        },
+        { description: 'The answer. Filled by the server.' },
+      ),
+    ),
+  },
+})
+
+export type SelfSubjectReview = ObjectOf<typeof SelfSubjectReviewKind>

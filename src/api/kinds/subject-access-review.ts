@@ -1,0 +1,43 @@
+import { type FieldError, invalidValue } from '../../kernel/field-error.ts'
+import { accessAttributes, accessStatus, attributesErrors, authorizationGroup } from '../access-review.ts'
+import { defineKind, type ObjectOf } from '../kind.ts'
+import { s } from '../schema.ts'
+
+export const SubjectAccessReviewKind = defineKind({
+  group: authorizationGroup,
+  versions: [{ name: 'v1' }],
+  storageVersion: 'v1',
+  kind: 'SubjectAccessReview',
+  plural: 'subjectaccessreviews',
+  scope: 'Cluster',
+  description: 'Asks whether someone may do something.',
+  servers: ['standalone'],
+  storage: 'review',
+  generation: false,
+  properties: {
+    spec: s.object(
+      {
+        ...accessAttributes,
+        extra: s.optional(
+          s.map(s.atomicList(s.string()), { description: 'What else is known of the user.' }),
+        ),
+        groups: s.optional(s.atomicList(s.string(), { description: 'Groups that the user is in.' })),
+        uid: s.optional(s.string({ description: 'UID of the user.' })),
+        user: s.optional(s.string({ description: 'Name of the user.' })),
+      },
+      { description: 'Who is to be allowed what.' },
+    ),
+    status: accessStatus,
+  },
+  validate: review => [...attributesErrors(review.spec), ...subjectErrors(review.spec)],
+})
+
+function subjectErrors(spec: {
+  readonly user?: string
+  readonly groups?: readonly string[]
+}): readonly FieldError[] {
+  if (spec.user || (spec.groups ?? []).length > 0) return []
+  return [invalidValue('spec.user', spec.user ?? '', 'at least one of user or group must be specified')]
+}
+
+export type SubjectAccessReview = ObjectOf<typeof SubjectAccessReviewKind>
