@@ -7,16 +7,19 @@ const kindsFolder = 'src/api/kinds'
 /** Of the formatter. */
 const lineWidth = 110
 
-/** `service-export.ts` declares `ServiceExportKind`. */
+/** `service-export` declares `ServiceExportKind`. */
 function kindName(file: string): string {
-  const words = file.replace(/\.ts$/, '').split('-')
+  const words = file.split('-')
   return `${words.map(w => w.charAt(0).toUpperCase() + w.slice(1)).join('')}Kind`
 }
 
 function kindsIndex(): string {
-  const files = readdirSync(join(root, kindsFolder)).filter(f => f.endsWith('.ts') && f !== 'index.ts')
-  const imports = files.toSorted().map(f => `import { ${kindName(f)} } from './${f}'`)
-  const names = files.toSorted().map(kindName)
+  const files = readdirSync(join(root, kindsFolder))
+    .filter(f => f.endsWith('.ts') && f !== 'index.ts')
+    .map(f => f.replace(/\.ts$/, ''))
+    .toSorted()
+  const imports = files.map(f => `import { ${kindName(f)} } from './${f}.ts'`)
+  const names = files.map(kindName)
   const line = `export const kinds: readonly AnyKind[] = [${names.join(', ')}]`
   const list =
     line.length <= lineWidth

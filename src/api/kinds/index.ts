@@ -1,7 +1,7 @@
 // Written by `npm run gen` from the files of this folder.
 import type { AnyKind } from '../kind.ts'
-import { ClusterRoleBindingKind } from './cluster-role-binding.ts'
 import { ClusterRoleKind } from './cluster-role.ts'
+import { ClusterRoleBindingKind } from './cluster-role-binding.ts'
 import { ClusterSetServiceKind } from './cluster-set-service.ts'
 import { ConfigMapKind } from './config-map.ts'
 import { EndpointSliceKind } from './endpoint-slice.ts'
@@ -14,8 +14,8 @@ import { LeaseKind } from './lease.ts'
 import { MemberClusterKind } from './member-cluster.ts'
 import { MemberJoinKind } from './member-join.ts'
 import { NamespaceKind } from './namespace.ts'
-import { RoleBindingKind } from './role-binding.ts'
 import { RoleKind } from './role.ts'
+import { RoleBindingKind } from './role-binding.ts'
 import { SelfSubjectAccessReviewKind } from './self-subject-access-review.ts'
 import { SelfSubjectReviewKind } from './self-subject-review.ts'
 import { SelfSubjectRulesReviewKind } from './self-subject-rules-review.ts'
@@ -24,8 +24,8 @@ import { ServiceImportKind } from './service-import.ts'
 import { SubjectAccessReviewKind } from './subject-access-review.ts'
 
 export const kinds: readonly AnyKind[] = [
-  ClusterRoleBindingKind,
   ClusterRoleKind,
+  ClusterRoleBindingKind,
   ClusterSetServiceKind,
   ConfigMapKind,
   EndpointSliceKind,
@@ -38,8 +38,8 @@ export const kinds: readonly AnyKind[] = [
   MemberClusterKind,
   MemberJoinKind,
   NamespaceKind,
-  RoleBindingKind,
   RoleKind,
+  RoleBindingKind,
   SelfSubjectAccessReviewKind,
   SelfSubjectReviewKind,
   SelfSubjectRulesReviewKind,
