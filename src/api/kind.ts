@@ -83,6 +83,8 @@ export type KindDefinition<P extends Properties> = {
   readonly strategicMergePatch?: boolean
   /** PUT without a resourceVersion replaces whatever is there, as built-in kinds allow. */
   readonly unconditionalUpdate?: boolean
+  /** PUT creates what it does not find, as some built-in kinds allow. */
+  readonly createOnUpdate?: boolean
   /** `metadata.generation` is kept. Custom resources always do; of the built-in kinds only some. */
   readonly generation?: boolean
   /** Printed after Name. */
@@ -172,6 +174,7 @@ export function defineKind<const P extends Properties>(definition: KindDefinitio
     nameRule: 'dns1123Subdomain',
     strategicMergePatch: false,
     unconditionalUpdate: false,
+    createOnUpdate: false,
     generation: true,
     columns: [],
     selectableFields: {},
