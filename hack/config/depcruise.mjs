@@ -47,7 +47,6 @@ export default {
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
     owner('fastify', 'apiservice/http'),
     owner('level', 'apiservice/store'),
-    owner('rfc6902', 'apiservice/registry'),
     owner('lru-cache', 'apiservice/authz'),
     owner('dns2', 'dns'),
     owner('@kubernetes/client-node', 'src/cluster'),

@@ -1,0 +1,72 @@
+import { metadataWarnings, validateMetadata } from '../../src/api/derive/metadata.ts'
+import { applyDefaults, validateSchema } from '../../src/api/derive/validate.ts'
+import type { KubeObject } from '../../src/api/meta.ts'
+import { invalid } from '../../src/kernel/errors.ts'
+import type { FieldError } from '../../src/kernel/field-error.ts'
+import type { Call, Resource } from './parts.ts'
+import { duplicateOwnerWarning, withGeneration } from './strategy.ts'
+import { attributesOf } from './write.ts'
+
+export type Write = {
+  /** The object as strategy.ts made it. */
+  readonly object: KubeObject
+  /** What it replaces, as it is stored; absent on create. */
+  readonly old?: KubeObject
+  /** Where the client named owners. */
+  readonly sent: KubeObject
+  readonly dryRun: boolean
+}
+
+/**
+ * The object as it will be stored: defaulted, prepared by its kind, admitted and valid. Throws 422 with every fault,
+ * and what admission throws. What the schema cannot say is asked only of objects that the schema accepts.
+ */
+export async function admitted(call: Call, write: Write, signal: AbortSignal): Promise<KubeObject> {
+  const { parts, resource, subresource } = call
+  const { kind } = resource
+  const { old, dryRun } = write
+  const defaulted = applyDefaults(kind, write.object)
+  refuse(resource, defaulted, old, validateSchema(kind, defaulted))
+  const prepared = subresource === '' ? kind.prepare(defaulted, old) : defaulted
+  const attributes = (object: KubeObject) =>
+    attributesOf(call, old === undefined ? 'CREATE' : 'UPDATE', dryRun, {
+      name: object.metadata.name,
+      object,
+      ...(old === undefined ? {} : { oldObject: old }),
+    })
+  const mutated = (await parts.admission.mutate(attributes(prepared), signal)) ?? prepared
+  const object = old === undefined ? mutated : withGeneration(kind, subresource, mutated, old)
+  const faults = [...metadataErrors(resource, object, old), ...kind.validate(object, old)]
+  if (faults.length > 0) throw invalid(resource.kindRef, object.metadata.name, faults)
+  await parts.admission.validate(attributes(object), signal)
+  warn(call, write, object)
+  return object
+}
+
+function refuse(
+  resource: Resource,
+  object: KubeObject,
+  old: KubeObject | undefined,
+  structural: readonly FieldError[],
+): void {
+  if (structural.length === 0) return
+  const { name = '' } = object.metadata
+  throw invalid(resource.kindRef, name, [...metadataErrors(resource, object, old), ...structural])
+}
+
+/** kube-apiserver checks the metadata of an update twice, and clients get to see both. */
+function metadataErrors(
+  { kind }: Resource,
+  object: KubeObject,
+  old: KubeObject | undefined,
+): readonly FieldError[] {
+  const errors = validateMetadata(kind, object, old)
+  return old === undefined ? errors : [...errors, ...errors]
+}
+
+function warn({ request, resource }: Call, { sent, old }: Write, object: KubeObject): void {
+  const owners = duplicateOwnerWarning(sent.metadata)
+  if (owners !== undefined) request.warn(owners)
+  for (const text of metadataWarnings(object)) request.warn(text)
+  for (const text of resource.kind.warn(object, old)) request.warn(text)
+}

@@ -1,0 +1,58 @@
+/** Where a page ended: opaque to clients, with the snapshot that all pages of a list show. */
+import { isRecord } from '../../src/api/record.ts'
+import { badRequest, type StatusError } from '../../src/kernel/errors.ts'
+import type { ObjectKey, Revision } from '../contract.ts'
+
+export type Position = {
+  /** -1: the newest state, which is not the one that earlier pages have shown. */
+  readonly revision: Revision | -1
+  readonly after: ObjectKey
+}
+
+const tokenVersion = 'meta.k8s.io/v1'
+/** Ends a key, so that a name does not stand for the names that begin with it. */
+const keyEnd = '\0'
+
+/** URL-safe base64 of JSON, in the form of k8s.io/apiserver, with the resource of the last item. */
+export function toToken({ revision, after }: Position): string {
+  const { resource, namespace, name } = after
+  const start = `${namespace === '' ? '' : `${namespace}/`}${name}${keyEnd}`
+  return Buffer.from(JSON.stringify({ v: tokenVersion, rv: revision, start, r: resource })).toString(
+    'base64url',
+  )
+}
+
+/** Throws 400 for what is no token of ours. */
+export function fromToken(token: string): Position {
+  const value = parse(token)
+  if (!isRecord(value)) throw invalidToken('not an object')
+  const { v, rv, start, r } = value
+  if (v !== tokenVersion) throw invalidToken('server does not recognize this encoded version')
+  if (typeof rv !== 'number' || !Number.isSafeInteger(rv) || rv < -1 || rv === 0) {
+    throw invalidToken('incorrect encoded start resourceVersion')
+  }
+  if (typeof start !== 'string' || !start.endsWith(keyEnd) || typeof r !== 'string') {
+    throw invalidToken('incorrect encoded start key')
+  }
+  const slash = start.indexOf('/')
+  return {
+    revision: rv,
+    after: {
+      resource: r,
+      namespace: slash < 0 ? '' : start.slice(0, slash),
+      name: start.slice(slash + 1, -keyEnd.length),
+    },
+  }
+}
+
+function parse(token: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(token, 'base64url').toString('utf8'))
+  } catch (thrown) {
+    throw invalidToken(thrown instanceof Error ? thrown.message : 'not JSON')
+  }
+}
+
+function invalidToken(why: string): StatusError {
+  return badRequest(`invalid continue token: continue key is not valid: ${why}`)
+}

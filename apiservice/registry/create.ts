@@ -1,0 +1,97 @@
+import { randomInt, randomUUID } from 'node:crypto'
+import type { KubeObject } from '../../src/api/meta.ts'
+import { alreadyExists, badRequest } from '../../src/kernel/errors.ts'
+import type { Reply, StoredObject, WriteResult } from '../contract.ts'
+import { admitted } from './admitted.ts'
+import { checkNamespace, readObject } from './document.ts'
+import { type WriteOptions, writeOptions } from './options.ts'
+import { type Call, keyOf } from './parts.ts'
+import { namesNoVersion } from './precondition.ts'
+import { forCreate } from './strategy.ts'
+import { decode, encode } from './write.ts'
+
+/** Letters and digits that make no words and are not taken for each other (apimachinery `rand.String`). */
+const alphabet = 'bcdfghjklmnpqrstvwxz2456789'
+const suffixLength = 5
+const maxNameLength = 63
+const maxNames = 8
+
+/** 201 with the object, once it is durable. */
+export async function create(call: Call, signal: AbortSignal): Promise<Reply> {
+  const options = writeOptions('CreateOptions', call.request.query)
+  const sent = await readObject(call, options.fieldValidation)
+  const object = await createObject(call, sent, options, signal)
+  return { type: 'object', code: 201, served: call.resource.served, object }
+}
+
+/** Creates what a document says, under its own name or under one that is generated. */
+export async function createObject(
+  call: Call,
+  sent: KubeObject,
+  options: WriteOptions,
+  signal: AbortSignal,
+): Promise<StoredObject> {
+  checkNamespace(call, sent.metadata.namespace)
+  if (!namesNoVersion(sent.metadata)) {
+    throw badRequest('resourceVersion should not be set on objects to be created')
+  }
+  const { name, generateName } = sent.metadata
+  if (name || !generateName) {
+    return createOnce(call, await newObject(call, sent, options, signal), options)
+  }
+  return createNamed(call, sent, options, signal)
+}
+
+async function createNamed(
+  call: Call,
+  sent: KubeObject,
+  options: WriteOptions,
+  signal: AbortSignal,
+): Promise<StoredObject> {
+  for (let attempt = 1; ; attempt += 1) {
+    const name = generatedName(sent.metadata.generateName ?? '')
+    const named = { ...sent, metadata: { ...sent.metadata, name } }
+    const object = await newObject(call, named, options, signal)
+    const created = await tryCreate(call, object, options)
+    if (created.done) return created.object
+    if (attempt === maxNames) throw alreadyExists(call.resource.ref, name, 'exhausted')
+    signal.throwIfAborted()
+  }
+}
+
+function generatedName(prefix: string): string {
+  const suffix = Array.from({ length: suffixLength }, () => alphabet[randomInt(alphabet.length)]).join('')
+  return prefix.slice(0, maxNameLength - suffixLength) + suffix
+}
+
+function newObject(
+  call: Call,
+  sent: KubeObject,
+  { dryRun }: WriteOptions,
+  signal: AbortSignal,
+): Promise<KubeObject> {
+  const birth = { uid: randomUUID(), namespace: call.namespace, nowMs: call.parts.clock.now() }
+  const object = forCreate(call.resource.kind, sent, birth)
+  return admitted(call, { object, sent, dryRun }, signal)
+}
+
+async function createOnce(call: Call, object: KubeObject, options: WriteOptions): Promise<StoredObject> {
+  const result = await tryCreate(call, object, options)
+  if (result.done) return result.object
+  const { metadata } = object
+  const isTerminating =
+    result.current !== undefined &&
+    decode(call.resource, result.current).metadata.deletionTimestamp !== undefined
+  throw alreadyExists(call.resource.ref, metadata.name, isTerminating ? 'terminating' : undefined)
+}
+
+async function tryCreate(call: Call, object: KubeObject, { dryRun }: WriteOptions): Promise<WriteResult> {
+  const { store } = call.parts
+  const key = keyOf(call, object.metadata.name)
+  const body = encode(object)
+  if (!dryRun) return store.create(key, body)
+  const current = await store.get(key)
+  return current === undefined
+    ? { done: true, object: { ...key, revision: 0, body } }
+    : { done: false, current }
+}

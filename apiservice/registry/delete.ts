@@ -1,0 +1,53 @@
+import type { KubeObject } from '../../src/api/meta.ts'
+import { decodeBody } from '../../src/codec/object-bytes.ts'
+import type { Status } from '../../src/kernel/errors.ts'
+import type { Reply } from '../contract.ts'
+import { type DeleteOptions, deleteOptions } from './delete-options.ts'
+import { beginDeletion, finalizersOnDelete, isHeld } from './finalizer.ts'
+import type { Call } from './parts.ts'
+import { checkDelete } from './precondition.ts'
+import { sameState, withoutVersion } from './strategy.ts'
+import { attributesOf, type Current, change, type Decision, type Outcome } from './write.ts'
+
+/** 200 with a Status when the object is gone, with the object while something holds it. */
+export async function remove(call: Call, signal: AbortSignal): Promise<Reply> {
+  const options = await deleteOptions(call.request)
+  const { object, isRemoved } = await removeObject(call, options, signal)
+  const { resource } = call
+  if (!isRemoved) {
+    return { type: 'object', code: options.wantsDependentsGone ? 202 : 200, served: resource.served, object }
+  }
+  const { metadata } = decodeBody(resource.apiVersion, resource.kind.kind, object)
+  return { type: 'status', code: 200, status: removed(call, metadata.uid ?? '') }
+}
+
+function removed({ resource, name }: Call, uid: string): Status {
+  const { group, resource: kind } = resource.ref
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Success',
+    details: { name, ...(group === '' ? {} : { group }), kind, uid },
+  }
+}
+
+/** Deletes one object, or begins to. Throws NotFound, and Conflict when a precondition fails. */
+export function removeObject(call: Call, options: DeleteOptions, signal: AbortSignal): Promise<Outcome> {
+  const { parts, resource } = call
+  const decide = async ({ object }: Current): Promise<Decision> => {
+    checkDelete(resource, options.preconditions, object)
+    const attributes = attributesOf(call, 'DELETE', options.dryRun, { oldObject: object })
+    await parts.admission.mutate(attributes, signal)
+    await parts.admission.validate(attributes, signal)
+    return deletion(call, withoutVersion(object), options)
+  }
+  return change(call, options.dryRun, decide, signal)
+}
+
+function deletion({ parts, resource }: Call, object: KubeObject, { policy }: DeleteOptions): Decision {
+  const finalizers = finalizersOnDelete(object.metadata.finalizers ?? [], policy)
+  const next = beginDeletion(resource.kind, object, finalizers, parts.clock.now())
+  if (!isHeld(resource.kind, next)) return { type: 'remove' }
+  return sameState(next, object) ? { type: 'keep' } : { type: 'put', object: next }
+}

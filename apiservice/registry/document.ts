@@ -1,0 +1,144 @@
+/** From the bytes of a request to an object of the served kind: media type, envelope, unknown and duplicate fields. */
+import { cannotBeHandled, toObject } from '../../src/api/derive/object.ts'
+import { prune } from '../../src/api/derive/validate.ts'
+import type { KubeObject } from '../../src/api/meta.ts'
+import { isRecord, type JsonRecord } from '../../src/api/record.ts'
+import type { Parsed } from '../../src/codec/json.ts'
+import { decodeDocument, documentMediaTypes, mediaTypeOf } from '../../src/codec/media.ts'
+import { badRequest, isReason, type StatusError, unsupportedMediaType } from '../../src/kernel/errors.ts'
+import type { ApiRequest } from '../contract.ts'
+import type { FieldValidation } from './options.ts'
+import type { Call, Resource } from './parts.ts'
+
+const maxSummaryBytes = 30
+const maxQuotedBytes = 1024
+
+/** The type of the body in lower case, without parameters. An absent Content-Type is JSON. */
+export function contentTypeOf(request: ApiRequest): string {
+  const type = mediaTypeOf(request.headers.get('content-type')?.[0] ?? '')
+  return type === '' ? 'application/json' : type
+}
+
+/** Throws 415 unless the body is of a type that documents have. */
+export function documentTypeOf(request: ApiRequest): string {
+  const type = contentTypeOf(request)
+  if (!documentMediaTypes.includes(type)) throw unsupportedMediaType(documentMediaTypes)
+  return type
+}
+
+/**
+ * The object of a create or an update, without fields that its schema does not know. Throws 415 for other media types,
+ * 400 for what is no object of the kind at the version, and for unknown or duplicate fields under `Strict`.
+ */
+export async function readObject(call: Call, validation: FieldValidation): Promise<KubeObject> {
+  const { request, resource } = call
+  const contentType = documentTypeOf(request)
+  const bytes = await request.body()
+  const { value, duplicates } = parse(resource, bytes, contentType)
+  const document = checkEnvelope(resource, value, bytes)
+  const { kind, served } = resource
+  const { object, unknown } = prune(kind, toObject(kind, served.version, document))
+  const problems = fieldProblems(duplicates, unknown)
+  if (problems.length > 0 && validation === 'Strict') {
+    throw badRequest(cannotBeHandled(kind, served.version, `strict decoding error: ${problems.join(', ')}`))
+  }
+  if (validation === 'Warn') for (const problem of problems) request.warn(problem)
+  return object
+}
+
+/** What field validation has to say, as warnings and strict errors put it. */
+export function fieldProblems(duplicates: readonly string[], unknown: readonly string[]): readonly string[] {
+  return [
+    ...duplicates.map(path => `duplicate field "${path}"`),
+    ...unknown.map(path => `unknown field "${path}"`),
+  ]
+}
+
+function parse(resource: Resource, bytes: Buffer, contentType: string): Parsed {
+  try {
+    return decodeDocument(bytes, contentType)
+  } catch (thrown) {
+    if (!isReason(thrown, 'BadRequest')) throw thrown
+    const format = contentType.endsWith('json') ? 'json' : 'yaml'
+    throw unrecognized(resource, `couldn't get version/kind; ${format} parse error: ${thrown.message}`, bytes)
+  }
+}
+
+function unrecognized(resource: Resource, why: string, bytes: Buffer): StatusError {
+  return badRequest(
+    `the object provided is unrecognized (must be of type ${resource.kind.kind}): ${why} (${summary(bytes)})`,
+  )
+}
+
+function summary(bytes: Buffer): string {
+  if (bytes.length === 0) return '<empty>'
+  const head = bytes.subarray(0, maxSummaryBytes)
+  const more = bytes.length > maxSummaryBytes ? ' ...' : ''
+  return head.toString(bytes[0] === openBrace ? 'utf8' : 'hex') + more
+}
+
+const openBrace = 0x7b
+
+function checkEnvelope(resource: Resource, value: unknown, bytes: Buffer): JsonRecord {
+  if (!isRecord(value)) {
+    throw unrecognized(resource, "couldn't get version/kind; the body is not an object", bytes)
+  }
+  const { apiVersion, kind } = value
+  if (isAbsent(kind) && !fillsKind(resource)) {
+    const quoted = bytes.toString('utf8', 0, maxQuotedBytes)
+    throw unrecognized(resource, `Object 'Kind' is missing in '${quoted}'`, bytes)
+  }
+  checkType(
+    resource,
+    isAbsent(apiVersion) ? resource.apiVersion : apiVersion,
+    isAbsent(kind) ? resource.kind.kind : kind,
+  )
+  return { ...value, apiVersion: resource.apiVersion, kind: resource.kind.kind }
+}
+
+/** Throws 400 when the data is of another type than the address. */
+export function checkType(resource: Resource, apiVersion: unknown, kind: unknown): void {
+  if (apiVersion !== resource.apiVersion) {
+    throw badRequest(
+      `the API version in the data (${apiVersion}) does not match the expected API version (${resource.apiVersion})`,
+    )
+  }
+  if (kind !== resource.kind.kind) {
+    throw badRequest(
+      `the kind in the data (${kind}) does not match the expected kind (${resource.kind.kind})`,
+    )
+  }
+}
+
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null || value === ''
+}
+
+/** Built-in kinds take an object that does not name its kind; custom resources do not. */
+function fillsKind({ kind }: Resource): boolean {
+  return kind.strategicMergePatch || kind.storage === 'review'
+}
+
+/**
+ * Throws 400 when the object says another name or namespace than the address. A namespace that it does not say is the
+ * one of the address.
+ */
+export function checkAddress(call: Call, { metadata }: KubeObject): void {
+  if (!metadata.name) {
+    throw badRequest(
+      `the name of the object (${call.name} based on URL) was undeterminable: name must be provided`,
+    )
+  }
+  if (metadata.name !== call.name) {
+    throw badRequest(
+      `the name of the object (${metadata.name}) does not match the name on the URL (${call.name})`,
+    )
+  }
+  checkNamespace(call, metadata.namespace)
+}
+
+/** Throws 400. Cluster-scoped objects may say anything. */
+export function checkNamespace(call: Call, namespace: string | undefined): void {
+  if (call.resource.kind.scope === 'Cluster' || !namespace || namespace === call.namespace) return
+  throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
+}

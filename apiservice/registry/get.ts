@@ -1,0 +1,23 @@
+import { notFound } from '../../src/kernel/errors.ts'
+import type { Reply, StoredObject, View } from '../contract.ts'
+import { collect } from './list.ts'
+import { revisionOption } from './list-options.ts'
+import { type Call, keyOf } from './parts.ts'
+import { reach } from './revision.ts'
+import { selectionOf } from './selection.ts'
+
+/** The newest state of one object, which is never older than the revision that is asked for. */
+export async function get(call: Call, view: View | undefined, signal: AbortSignal): Promise<Reply> {
+  const { parts, resource } = call
+  await reach(parts, revisionOption(call.request.query.get('resourceVersion') ?? ''), signal)
+  const object = view === undefined ? await parts.store.get(keyOf(call)) : await find(call, view)
+  if (object === undefined) throw notFound(resource.ref, call.name)
+  return { type: 'object', code: 200, served: resource.served, object }
+}
+
+/** Views have no keys of their own: the object is the one that is shown under the name. */
+async function find(call: Call, view: View): Promise<StoredObject | undefined> {
+  const selection = selectionOf(call, { labels: [], fields: [] }, view)
+  const { items } = await collect(call.parts.store, selection, {}, 1)
+  return items[0]
+}

@@ -1,0 +1,137 @@
+/** Query parameters of lists and watches, with the checks of apimachinery's `ValidateListOptions`. */
+import {
+  type FieldSelector,
+  type LabelSelector,
+  parseFieldSelector,
+  parseLabelSelector,
+} from '../../src/api/selector.ts'
+import { badRequest } from '../../src/kernel/errors.ts'
+import {
+  type FieldError,
+  fieldErrorText,
+  forbiddenField,
+  invalidValue,
+  notSupported,
+  shown,
+} from '../../src/kernel/field-error.ts'
+import type { Revision } from '../contract.ts'
+import { booleanOption, integerOption, refuse } from './options.ts'
+
+export type Selectors = { readonly labels: LabelSelector; readonly fields: FieldSelector }
+
+export type ListQuery = {
+  readonly selectors: Selectors
+  /** 0 for all. */
+  readonly limit: number
+  /** Empty on the first page. */
+  readonly continue: string
+  /** Undefined: the newest. 0: any. */
+  readonly revision: Revision | undefined
+  readonly match: 'Exact' | 'NotOlderThan' | ''
+}
+
+export type WatchQuery = {
+  readonly selectors: Selectors
+  readonly revision: Revision | undefined
+  /** Undefined when the client does not say. */
+  readonly sendInitialEvents: boolean | undefined
+  readonly bookmarks: boolean
+  /** Undefined when the server is to choose. */
+  readonly timeoutSeconds: number | undefined
+}
+
+/** Throws 400 for what cannot be read, 422 for what has no meaning. */
+export function listQuery(query: URLSearchParams): ListQuery {
+  const selectors = selectorsOf(query)
+  const limit = integerOption(query.get('limit')) ?? 0
+  const text = query.get('resourceVersion') ?? ''
+  const match = query.get('resourceVersionMatch') ?? ''
+  const token = query.get('continue') ?? ''
+  refuse('ListOptions', [
+    ...(match === '' ? [] : listMatchErrors(match, text, token)),
+    ...(query.has('sendInitialEvents')
+      ? [forbiddenField('sendInitialEvents', 'sendInitialEvents is forbidden for list')]
+      : []),
+  ])
+  return {
+    selectors,
+    limit: Math.max(0, limit),
+    continue: token,
+    revision: revisionOption(text),
+    match: match === 'Exact' || match === 'NotOlderThan' ? match : '',
+  }
+}
+
+const matchField = 'resourceVersionMatch'
+const withContinue = forbiddenField(matchField, 'resourceVersionMatch is forbidden when continue is provided')
+
+function listMatchErrors(match: string, revision: string, token: string): readonly FieldError[] {
+  const errors: FieldError[] = []
+  if (revision === '') {
+    errors.push(
+      forbiddenField(matchField, 'resourceVersionMatch is forbidden unless resourceVersion is provided'),
+    )
+  }
+  if (token !== '') errors.push(withContinue)
+  if (match !== 'Exact' && match !== 'NotOlderThan') {
+    errors.push(notSupported(matchField, match, ['Exact', 'NotOlderThan', '']))
+  }
+  if (match === 'Exact' && revision === '0') {
+    errors.push(
+      forbiddenField(matchField, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'),
+    )
+  }
+  return errors
+}
+
+/** Throws 400 for what cannot be read, 422 for what has no meaning. */
+export function watchQuery(query: URLSearchParams): WatchQuery {
+  const selectors = selectorsOf(query)
+  const timeoutSeconds = integerOption(query.get('timeoutSeconds'))
+  const initial = query.get('sendInitialEvents')
+  refuse('ListOptions', watchMatchErrors(query, initial !== null))
+  return {
+    selectors,
+    revision: revisionOption(query.get('resourceVersion') ?? ''),
+    sendInitialEvents: initial === null ? undefined : booleanOption(initial),
+    bookmarks: booleanOption(query.get('allowWatchBookmarks')),
+    timeoutSeconds: timeoutSeconds === undefined || timeoutSeconds <= 0 ? undefined : timeoutSeconds,
+  }
+}
+
+function watchMatchErrors(query: URLSearchParams, hasInitialEvents: boolean): readonly FieldError[] {
+  const match = query.get('resourceVersionMatch') ?? ''
+  const errors: FieldError[] = []
+  if (hasInitialEvents && match !== 'NotOlderThan') {
+    errors.push(
+      forbiddenField(matchField, 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'),
+    )
+  }
+  if (match === '') return errors
+  if (!hasInitialEvents) {
+    errors.push(
+      forbiddenField(
+        matchField,
+        'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
+      ),
+    )
+  }
+  if (match !== 'NotOlderThan') errors.push(notSupported(matchField, match, ['NotOlderThan']))
+  if ((query.get('continue') ?? '') !== '') errors.push(withContinue)
+  return errors
+}
+
+export function selectorsOf(query: URLSearchParams): Selectors {
+  return {
+    labels: parseLabelSelector(query.get('labelSelector') ?? ''),
+    fields: parseFieldSelector(query.get('fieldSelector') ?? ''),
+  }
+}
+
+/** Undefined for the empty text. Throws 400 when the text is no decimal number. */
+export function revisionOption(text: string): Revision | undefined {
+  if (text === '') return undefined
+  if (/^\d{1,20}$/.test(text)) return Number(text)
+  const why = `strconv.ParseUint: parsing ${shown(text)}: invalid syntax`
+  throw badRequest(`invalid resource version: ${fieldErrorText(invalidValue('resourceVersion', text, why))}`)
+}

@@ -1,0 +1,80 @@
+/** Query parameters of writes, with the checks of `k8s.io/apimachinery/pkg/apis/meta/v1/validation`. */
+import { badRequest, invalid } from '../../src/kernel/errors.ts'
+import {
+  type FieldError,
+  forbiddenField,
+  invalidValue,
+  notSupported,
+  shown,
+  tooLong,
+} from '../../src/kernel/field-error.ts'
+
+export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
+
+export type WriteOptions = { readonly dryRun: boolean; readonly fieldValidation: FieldValidation }
+
+export type OptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions' | 'DeleteOptions' | 'ListOptions'
+
+const maxFieldManagerBytes = 128
+const fieldValidations: readonly string[] = ['', 'Ignore', 'Strict', 'Warn'] satisfies (
+  | FieldValidation
+  | ''
+)[]
+
+/** Throws 422 when an option has no meaning. */
+export function writeOptions(
+  kind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions',
+  query: URLSearchParams,
+): WriteOptions {
+  const dryRun = query.getAll('dryRun')
+  const fieldValidation = query.get('fieldValidation') ?? ''
+  refuse(kind, [
+    ...(kind === 'PatchOptions' && query.has('force')
+      ? [forbiddenField('force', 'may not be specified for non-apply patch')]
+      : []),
+    ...fieldManagerErrors(query.get('fieldManager') ?? ''),
+    ...dryRunErrors(dryRun),
+    ...(fieldValidations.includes(fieldValidation)
+      ? []
+      : [notSupported('fieldValidation', fieldValidation, fieldValidations)]),
+  ])
+  return {
+    dryRun: dryRun.length > 0,
+    fieldValidation: fieldValidation === 'Ignore' || fieldValidation === 'Strict' ? fieldValidation : 'Warn',
+  }
+}
+
+export function refuse(kind: OptionsKind, errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw invalid({ group: 'meta.k8s.io', kind }, '', errors)
+}
+
+export function dryRunErrors(values: readonly string[]): readonly FieldError[] {
+  return values.every(value => value === 'All') ? [] : [notSupported('dryRun', values, ['All'])]
+}
+
+function fieldManagerErrors(manager: string): readonly FieldError[] {
+  const long =
+    Buffer.byteLength(manager) > maxFieldManagerBytes
+      ? [tooLong('fieldManager', `may not be more than ${maxFieldManagerBytes} bytes`)]
+      : []
+  const at = manager.search(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u)
+  if (at < 0) return long
+  const code = (manager.codePointAt(at) ?? 0).toString(16).toUpperCase().padStart(4, '0')
+  const position = Buffer.byteLength(manager.slice(0, at))
+  const why = `invalid character U+${code} (at position ${position})`
+  return [...long, invalidValue('fieldManager', manager, why)]
+}
+
+/** Absent, `0` and `false` in any case are false, all else is true, the empty string too. */
+export function booleanOption(value: string | null): boolean {
+  return value !== null && value !== '0' && value.toLowerCase() !== 'false'
+}
+
+/** An absent or empty parameter is undefined. Throws 400 in the words of Go's strconv. */
+export function integerOption(value: string | null): number | undefined {
+  if (value === null || value === '') return undefined
+  if (!/^[+-]?\d{1,30}$/.test(value)) {
+    throw badRequest(`strconv.ParseInt: parsing ${shown(value)}: invalid syntax`)
+  }
+  return Number(value)
+}

@@ -1,0 +1,133 @@
+import { toObject } from '../../src/api/derive/object.ts'
+import { prune } from '../../src/api/derive/validate.ts'
+import type { KubeObject } from '../../src/api/meta.ts'
+import { objectMetaSchema } from '../../src/api/meta-schema.ts'
+import { isRecord, type JsonRecord } from '../../src/api/record.ts'
+import type { JsonSchema } from '../../src/api/schema.ts'
+import { decodeDocument } from '../../src/codec/media.ts'
+import { decodeBody } from '../../src/codec/object-bytes.ts'
+import {
+  badRequest,
+  invalid,
+  isReason,
+  type StatusError,
+  unsupportedMediaType,
+} from '../../src/kernel/errors.ts'
+import { invalidValue } from '../../src/kernel/field-error.ts'
+import type { Reply } from '../contract.ts'
+import { checkAddress, checkType, contentTypeOf, fieldProblems } from './document.ts'
+import { applyJsonPatch, jsonPatch } from './json-patch.ts'
+import { mergePatch } from './merge-patch.ts'
+import { type FieldValidation, writeOptions } from './options.ts'
+import type { Call, Resource } from './parts.ts'
+import { checkVersion } from './precondition.ts'
+import { strategicMergePatch } from './strategic-merge-patch.ts'
+import { replacement } from './update.ts'
+import { type Current, change, type Decision } from './write.ts'
+
+/** From the current object, which it may take apart, to the patched document. */
+type Patch = (current: KubeObject) => unknown
+
+/** Reads a patch of one media type. Throws 400 for what is none. */
+type Format = (document: unknown, resource: Resource) => Patch
+
+const maxQuotedLength = 1_024
+
+function patchFormats({ kind }: Resource): ReadonlyMap<string, Format> {
+  return kind.strategicMergePatch ? formatsOfBuiltIns : formats
+}
+
+const formats: ReadonlyMap<string, Format> = new Map([
+  ['application/json-patch+json', toJsonPatch],
+  ['application/merge-patch+json', toMergePatch],
+])
+
+const formatsOfBuiltIns: ReadonlyMap<string, Format> = new Map([
+  ...formats,
+  ['application/strategic-merge-patch+json', toStrategicMergePatch],
+])
+
+/** Changes the newest state of an object, or the part of it that the subresource is for. */
+export async function patch(call: Call, signal: AbortSignal): Promise<Reply> {
+  const { resource, request } = call
+  const accepted = patchFormats(resource)
+  const type = contentTypeOf(request)
+  const format = accepted.get(type)
+  if (format === undefined) throw unsupportedMediaType([...accepted.keys()])
+  const options = writeOptions('PatchOptions', request.query)
+  const { value, duplicates } = decodePatch(await request.body(), type)
+  const patched = format(value, resource)
+  const decide = (current: Current): Promise<Decision> => {
+    const document = patched(decodeBody(resource.apiVersion, resource.kind.kind, current.stored))
+    const sent = toSent(call, document, duplicates, options.fieldValidation)
+    checkVersion(resource, sent.metadata, current.object.metadata)
+    return replacement(call, sent, { current, options }, signal)
+  }
+  const { object } = await change(call, options.dryRun, decide, signal)
+  return { type: 'object', code: 200, served: resource.served, object }
+}
+
+function decodePatch(bytes: Buffer, type: string): ReturnType<typeof decodeDocument> {
+  try {
+    return decodeDocument(bytes, type)
+  } catch (thrown) {
+    throw isReason(thrown, 'BadRequest') ? badRequest(`error decoding patch: ${thrown.message}`) : thrown
+  }
+}
+
+function toJsonPatch(document: unknown): Patch {
+  const operations = jsonPatch(document)
+  return current => applyJsonPatch(current, operations)
+}
+
+function toMergePatch(document: unknown): Patch {
+  const changes = toChanges(document)
+  return current => mergePatch(current, changes)
+}
+
+function toStrategicMergePatch(document: unknown, { kind }: Resource): Patch {
+  const changes = toChanges(document)
+  const schema: JsonSchema = {
+    ...kind.schema,
+    properties: { ...kind.schema.properties, metadata: objectMetaSchema.json },
+  }
+  return current => strategicMergePatch(current, changes, schema)
+}
+
+function toChanges(document: unknown): JsonRecord {
+  if (!isRecord(document)) throw badRequest('error decoding patch: a merge patch is an object')
+  return document
+}
+
+/** The patched document as an object that may be stored in place of the old one. */
+function toSent(
+  call: Call,
+  document: unknown,
+  duplicates: readonly string[],
+  validation: FieldValidation,
+): KubeObject {
+  const { resource, request } = call
+  if (!isRecord(document)) throw undecodable(call, document, 'the patched document is not an object')
+  checkType(resource, document.apiVersion, document.kind)
+  const { object, unknown } = prune(resource.kind, decodePatched(call, document))
+  const problems = fieldProblems(duplicates, unknown)
+  if (problems.length > 0 && validation === 'Strict') {
+    throw undecodable(call, document, `strict decoding error: ${problems.join(', ')}`)
+  }
+  if (validation === 'Warn') for (const problem of problems) request.warn(problem)
+  checkAddress(call, object)
+  return object
+}
+
+function decodePatched(call: Call, document: JsonRecord): KubeObject {
+  try {
+    return toObject(call.resource.kind, call.resource.served.version, document)
+  } catch (thrown) {
+    throw isReason(thrown, 'BadRequest') ? undecodable(call, document, thrown.message) : thrown
+  }
+}
+
+function undecodable({ resource, name }: Call, document: unknown, why: string): StatusError {
+  const text = JSON.stringify(document).slice(0, maxQuotedLength)
+  return invalid(resource.kindRef, name, [invalidValue('patch', text, why)])
+}

@@ -1,0 +1,166 @@
+import type { AnyKind, KindVersion } from '../../src/api/kind.ts'
+import { apiVersionOf, resourceOf } from '../../src/api/kind.ts'
+import {
+  badRequest,
+  methodNotAllowed,
+  noSuchPath,
+  notFound,
+  qualified,
+  unsupportedVerb,
+} from '../../src/kernel/errors.ts'
+import type { Handler, Reply, RequestInfo, ResourceVerb, View } from '../contract.ts'
+import { create } from './create.ts'
+import { remove } from './delete.ts'
+import { removeCollection } from './delete-collection.ts'
+import { get } from './get.ts'
+import { list } from './list.ts'
+import type { Call, RegistryParts, Resource, Subresource } from './parts.ts'
+import { patch } from './patch.ts'
+import { createReview } from './review.ts'
+import { update } from './update.ts'
+import { watch } from './watch.ts'
+
+type ResourceInfo = Extract<RequestInfo, { readonly isResource: true }>
+
+type Verbs = ReadonlyMap<ResourceVerb, (call: Call, signal: AbortSignal) => Promise<Reply>>
+
+/** Answers every request on a resource. Throws at once when a kind lacks its review or its view. */
+export function makeRegistry(parts: RegistryParts): Handler {
+  const resources = new Map(parts.kinds.flatMap(resourcesOf).map(found => [addressOf(found), found]))
+  const verbs = new Map(parts.kinds.map(kind => [kind, verbsOf(kind, parts)]))
+  return async (request, signal) => {
+    const { info } = request
+    if (!info.isResource) throw noSuchPath()
+    const resource = resources.get(`${info.group}/${info.version}/${info.resource}`)
+    if (resource === undefined || !isInScope(resource.kind, info)) throw noSuchPath()
+    const subresource = subresourceOf(resource, info)
+    const answer = verbs
+      .get(resource.kind)
+      ?.get(subresource)
+      ?.get(verbOf(info, resource, subresource))
+    if (answer === undefined) throw unsupportedVerb(resource.ref, info.verb)
+    if (resource.deprecated !== undefined) request.warn(resource.deprecated)
+    const { namespace, name } = addressIn(resource.kind, info)
+    return refuseDepth(answer({ parts, resource, request, subresource, namespace, name }, signal))
+  }
+}
+
+function resourcesOf(kind: AnyKind): readonly Resource[] {
+  const ref = resourceOf(kind)
+  return kind.versions.map((version: KindVersion) => ({
+    kind,
+    served: { kind, version: version.name },
+    apiVersion: apiVersionOf(kind, version.name),
+    qualified: qualified(ref),
+    ref,
+    kindRef: { group: kind.group, kind: kind.kind },
+    deprecated: version.deprecated,
+  }))
+}
+
+function addressOf({ kind, served }: Resource): string {
+  return `${kind.group}/${served.version}/${kind.plural}`
+}
+
+function verbsOf(kind: AnyKind, parts: RegistryParts): ReadonlyMap<Subresource, Verbs> {
+  const name = qualified(resourceOf(kind))
+  switch (kind.storage) {
+    case 'stored':
+      return storedVerbs(kind)
+    case 'view':
+      return new Map([['', readVerbs(demand(parts.views, name))]])
+    case 'review': {
+      const review = demand(parts.reviews, name)
+      return new Map([['', new Map([['create', (call, signal) => createReview(call, review, signal)]])]])
+    }
+  }
+}
+
+function demand<T>(parts: ReadonlyMap<string, T>, name: string): T {
+  const part = parts.get(name)
+  if (part === undefined) throw new Error(`registry: nothing answers ${name}`)
+  return part
+}
+
+function readVerbs(view: View | undefined): Verbs {
+  return new Map([
+    ['get', (call, signal) => get(call, view, signal)],
+    ['list', (call, signal) => list(call, view, signal)],
+    ['watch', call => Promise.resolve(watch(call, view))],
+  ])
+}
+
+const writeVerbs: Verbs = new Map([
+  ['create', create],
+  ['update', update],
+  ['patch', patch],
+  ['delete', remove],
+  ['deletecollection', removeCollection],
+])
+const statusVerbs: Verbs = new Map([
+  ['get', (call, signal) => get(call, undefined, signal)],
+  ['update', update],
+  ['patch', patch],
+])
+const finalizeVerbs: Verbs = new Map([['update', update]])
+
+function storedVerbs(kind: AnyKind): ReadonlyMap<Subresource, Verbs> {
+  const verbs = new Map<Subresource, Verbs>([['', new Map([...readVerbs(undefined), ...writeVerbs])]])
+  if (kind.status !== undefined) verbs.set('status', statusVerbs)
+  if (kind.finalize !== undefined) verbs.set('finalize', finalizeVerbs)
+  return verbs
+}
+
+function subresourceOf({ kind, ref }: Resource, { subresource, name }: ResourceInfo): Subresource {
+  switch (subresource) {
+    case '':
+      return ''
+    case 'status':
+      if (kind.status !== undefined) return subresource
+      break
+    case 'finalize':
+      if (kind.finalize !== undefined) return subresource
+      break
+  }
+  throw notFound(ref, name)
+}
+
+/** Throws 405 for methods that no verb answers to, and for those that are for items on a collection or the reverse. */
+function verbOf(
+  { verb, name, namespace }: ResourceInfo,
+  { kind }: Resource,
+  subresource: Subresource,
+): ResourceVerb {
+  const isOfItem = verb === 'get' || verb === 'update' || verb === 'patch' || verb === 'delete'
+  const isMisplaced = isOfItem ? name === '' : verb === 'create' && name !== '' && subresource === ''
+  if (verb === '' || isMisplaced) throw methodNotAllowed()
+  const isAcrossNamespaces = kind.scope === 'Namespaced' && namespace === ''
+  if (!isAcrossNamespaces) return verb
+  if (isOfItem) throw noSuchPath()
+  const isRead = verb === 'list' || verb === 'watch'
+  if (!isRead || kind.storage === 'view') throw methodNotAllowed()
+  return verb
+}
+
+/** Cluster-scoped objects are not found under a namespace, other than a kind whose own path begins like one. */
+function isInScope(kind: AnyKind, info: ResourceInfo): boolean {
+  if (kind.scope === 'Namespaced' || info.namespace === '') return true
+  const item = [info.resource, info.name, info.subresource].filter(part => part !== '').join('/')
+  return info.path.replace(/\/+$/, '').endsWith(`/${info.version}/${item}`)
+}
+
+function addressIn(kind: AnyKind, info: ResourceInfo): { readonly namespace: string; readonly name: string } {
+  return { namespace: kind.scope === 'Namespaced' ? info.namespace : '', name: info.name }
+}
+
+/** Documents are bounded where they are read; a patch may still nest one into another. */
+async function refuseDepth(reply: Promise<Reply>): Promise<Reply> {
+  try {
+    return await reply
+  } catch (thrown) {
+    if (thrown instanceof RangeError && /call stack/.test(thrown.message)) {
+      throw badRequest('the object is nested too deeply')
+    }
+    throw thrown
+  }
+}

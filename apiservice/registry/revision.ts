@@ -1,0 +1,29 @@
+/** Reads that ask for a state not older than a revision wait for it. */
+import { sleep } from '../../src/kernel/abort.ts'
+import type { Clock } from '../../src/kernel/clock.ts'
+import { type StatusError, timedOut } from '../../src/kernel/errors.ts'
+import type { Revision, Store } from '../contract.ts'
+
+const patienceMs = 3_000
+const intervalMs = 50
+
+/** Resolves when the store has come to `revision`. Throws 504 with the cause ResourceVersionTooLarge after 3 s. */
+export async function reach(
+  parts: { readonly store: Store; readonly clock: Clock },
+  revision: Revision | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store, clock } = parts
+  if (revision === undefined || revision <= store.revision()) return
+  for (let waitedMs = 0; waitedMs < patienceMs; waitedMs += intervalMs) {
+    await sleep(clock, intervalMs, signal)
+    if (revision <= store.revision()) return
+  }
+  throw tooLargeRevision(revision, store.revision())
+}
+
+function tooLargeRevision(revision: Revision, current: Revision): StatusError {
+  return timedOut(`Timeout: Too large resource version: ${revision}, current: ${current}`, 1, [
+    { reason: 'ResourceVersionTooLarge', message: 'Too large resource version' },
+  ])
+}

@@ -1,0 +1,133 @@
+/**
+ * Which stored objects a list or a watch shows, and as what. Labels and fields of an object version are read out of
+ * its bytes once, however many watchers ask, and never when nobody selects by them.
+ */
+import type { AnyKind } from '../../src/api/kind.ts'
+import type { KubeObject } from '../../src/api/meta.ts'
+import { type Labels, matchesFields, matchesLabels } from '../../src/api/selector.ts'
+import { decodeBody } from '../../src/codec/object-bytes.ts'
+import { badRequest } from '../../src/kernel/errors.ts'
+import type { Scope, StoredObject, View } from '../contract.ts'
+import type { Selectors } from './list-options.ts'
+import type { Call } from './parts.ts'
+
+/** The object as it is shown, or undefined when it is not. */
+export type Show = (object: StoredObject) => StoredObject | undefined
+
+/** What a list or a watch looks at. */
+export type Selection = {
+  readonly scope: Scope
+  /** Absent: every object of the scope, as it is. */
+  readonly show: Show | undefined
+  /** Whether selectors leave some objects out; then nobody can tell how many are left. */
+  readonly isFiltered: boolean
+}
+
+/** Throws 400 for a field that the kind does not select by. */
+export function selectionOf(call: Call, selectors: Selectors, view: View | undefined): Selection {
+  const wanted = withName(call, selectors)
+  checkFields(call.resource.kind, wanted)
+  const matches = matcherOf(call.resource.kind, wanted)
+  if (view !== undefined) return viewSelection(call, view, matches)
+  return {
+    scope: { resources: [call.resource.qualified], namespace: namespaceOf(call, wanted) },
+    show: matches && only(matches),
+    isFiltered: matches !== undefined,
+  }
+}
+
+type Matcher = (object: StoredObject) => boolean
+
+function only(matches: Matcher): Show {
+  return object => (matches(object) ? object : undefined)
+}
+
+function viewSelection(call: Call, view: View, matches: Matcher | undefined): Selection {
+  const { namespace } = call
+  return {
+    scope: { resources: view.resources, namespace: '' },
+    show: object => {
+      if (!view.visible(namespace, object)) return undefined
+      const shown = view.render(namespace, object)
+      return matches === undefined || matches(shown) ? shown : undefined
+    },
+    isFiltered: true,
+  }
+}
+
+/** A watch of one item, by the deprecated path, is a watch of the collection that selects it. */
+function withName({ name }: Call, selectors: Selectors): Selectors {
+  if (name === '' || selectors.fields.some(term => term.field === nameField && term.equal)) return selectors
+  return { ...selectors, fields: [...selectors.fields, { field: nameField, value: name, equal: true }] }
+}
+
+const nameField = 'metadata.name'
+const namespaceField = 'metadata.namespace'
+
+function checkFields(kind: AnyKind, { fields }: Selectors): void {
+  for (const { field } of fields) {
+    const known =
+      field === nameField ||
+      (field === namespaceField && kind.scope === 'Namespaced') ||
+      Object.hasOwn(kind.selectableFields, field)
+    if (!known) throw badRequest(`field label not supported: ${field}`)
+  }
+}
+
+/** All namespaces, narrowed to the one that a field selector demands. */
+function namespaceOf({ namespace }: Call, { fields }: Selectors): string {
+  if (namespace !== '') return namespace
+  return fields.find(term => term.field === namespaceField && term.equal)?.value ?? ''
+}
+
+function matcherOf(kind: AnyKind, { labels, fields }: Selectors): Matcher | undefined {
+  const byField: Matcher | undefined =
+    fields.length === 0 ? undefined : object => matchesFields(fields, field => fieldOf(kind, object, field))
+  const byLabel: Matcher | undefined =
+    labels.length === 0 ? undefined : object => matchesLabels(labels, labelsOf(object))
+  return byField === undefined || byLabel === undefined ? (byField ?? byLabel) : both(byField, byLabel)
+}
+
+function both(first: Matcher, second: Matcher): Matcher {
+  return object => first(object) && second(object)
+}
+
+const noLabels: Labels = {}
+const labelCache = new WeakMap<StoredObject, Labels>()
+
+function labelsOf(object: StoredObject): Labels {
+  const known = labelCache.get(object)
+  if (known !== undefined) return known
+  const labels = readLabels(object)
+  labelCache.set(object, labels)
+  return labels
+}
+
+/** A body without this text has no labels; with it the labels may still be another map of that name. */
+function readLabels(object: StoredObject): Labels {
+  if (!object.body.includes('"labels":{')) return noLabels
+  return decodeBody('', '', object).metadata.labels ?? noLabels
+}
+
+const fieldCache = new WeakMap<StoredObject, ReadonlyMap<string, string>>()
+
+function fieldOf(kind: AnyKind, object: StoredObject, field: string): string {
+  if (field === nameField) return object.name
+  if (field === namespaceField) return object.namespace
+  const known = fieldCache.get(object) ?? readFields(kind, object)
+  return known.get(field) ?? ''
+}
+
+function readFields(kind: AnyKind, stored: StoredObject): ReadonlyMap<string, string> {
+  const object = decodeBody('', '', stored)
+  const fields = new Map(
+    Object.entries(kind.selectableFields).map(([field, read]) => [field, readField(read, object)]),
+  )
+  fieldCache.set(stored, fields)
+  return fields
+}
+
+function readField(read: (object: never) => string, object: KubeObject): string {
+  // Stored objects have been accepted by the schema of the kind that declares the reader.
+  return read(object as never)
+}

@@ -1,0 +1,151 @@
+/**
+ * What the server makes of an object before it is stored: system fields, status, generation, and one form for
+ * everything that may be said in two ways. All functions are pure.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import type { AnyKind } from '../../src/api/kind.ts'
+import type { KubeObject, ObjectMeta, OwnerReference } from '../../src/api/meta.ts'
+import { toTime } from '../../src/kernel/clock.ts'
+import type { Subresource } from './parts.ts'
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+
+/** What a client may say in metadata; the rest is the server's. Absent, null and empty are one. */
+function ownMetadata(sent: ObjectMeta): Mutable<ObjectMeta> {
+  const { name = '' } = sent
+  const metadata: Mutable<ObjectMeta> = { name }
+  if (sent.generateName) metadata.generateName = sent.generateName
+  if (sent.namespace) metadata.namespace = sent.namespace
+  if (sent.uid) metadata.uid = sent.uid
+  return metadata
+}
+
+function addAttachments(metadata: Mutable<ObjectMeta>, sent: ObjectMeta): ObjectMeta {
+  const { labels = {}, annotations = {}, finalizers = [] } = sent
+  if (Object.keys(labels).length > 0) metadata.labels = labels
+  if (Object.keys(annotations).length > 0) metadata.annotations = annotations
+  const owners = distinctOwners(sent.ownerReferences ?? [])
+  if (owners.length > 0) metadata.ownerReferences = owners
+  if (finalizers.length > 0) metadata.finalizers = finalizers
+  return metadata
+}
+
+function distinctOwners(owners: readonly OwnerReference[]): readonly OwnerReference[] {
+  if (owners.length < 2) return owners
+  return owners.filter((owner, i) => owners.findIndex(earlier => isDeepStrictEqual(earlier, owner)) === i)
+}
+
+/** A sentence for the client when owners were named twice. */
+export function duplicateOwnerWarning({ ownerReferences }: ObjectMeta): string | undefined {
+  const owners = ownerReferences ?? []
+  const distinct = distinctOwners(owners)
+  if (distinct.length === owners.length) return undefined
+  const twice = owners.filter(owner => !distinct.includes(owner)).map(owner => owner.uid)
+  return `metadata.ownerReferences: duplicate entries were removed; uid(s) named more than once: ${[...new Set(twice)].join(', ')}`
+}
+
+export type Birth = { readonly uid: string; readonly namespace: string; readonly nowMs: number }
+
+/** The object as it is created: with a uid and a time, and without what only the server may say. */
+export function forCreate(kind: AnyKind, sent: KubeObject, birth: Birth): KubeObject {
+  const metadata = ownMetadata(sent.metadata)
+  delete metadata.namespace
+  if (birth.namespace !== '') metadata.namespace = birth.namespace
+  metadata.uid = birth.uid
+  if (kind.generation) metadata.generation = 1
+  metadata.creationTimestamp = toTime(birth.nowMs)
+  const { status, ...rest } = sent
+  const kept = kind.status === undefined && status !== undefined ? { ...rest, status } : rest
+  return {
+    ...kept,
+    apiVersion: sent.apiVersion,
+    kind: sent.kind,
+    metadata: addAttachments(metadata, sent.metadata),
+  }
+}
+
+/** What a write through an endpoint makes of the old object: only that endpoint's part changes. */
+export function forUpdate(
+  kind: AnyKind,
+  subresource: Subresource,
+  sent: KubeObject,
+  old: KubeObject,
+): KubeObject {
+  switch (subresource) {
+    case 'status':
+      return withStatus(withMetadataOf(kind, sent, old), sent.status)
+    case 'finalize':
+      return kind.finalize?.apply(withoutVersion(old), sent) ?? withoutVersion(old)
+    case '':
+      return kind.status === undefined
+        ? { ...sent, metadata: metadataForUpdate(sent.metadata, old.metadata) }
+        : withStatus({ ...sent, metadata: metadataForUpdate(sent.metadata, old.metadata) }, old.status)
+  }
+}
+
+function withStatus(object: KubeObject, status: unknown): KubeObject {
+  const { status: _status, ...rest } = object
+  const { apiVersion, kind, metadata } = object
+  return { ...rest, apiVersion, kind, metadata, ...(status === undefined ? {} : { status }) }
+}
+
+/** The old object, with the metadata that `/status` of its kind may change. */
+function withMetadataOf(kind: AnyKind, sent: KubeObject, old: KubeObject): KubeObject {
+  const before = withoutVersion(old)
+  if (kind.status?.withMetadata !== true) return before
+  const { labels, annotations, finalizers } = sent.metadata
+  const { labels: _l, annotations: _a, finalizers: _f, ...kept } = before.metadata
+  const said = {
+    ...kept,
+    ...(labels === undefined ? {} : { labels }),
+    ...(annotations === undefined ? {} : { annotations }),
+    ...(finalizers === undefined ? {} : { finalizers }),
+  }
+  return { ...before, metadata: metadataForUpdate(said, before.metadata) }
+}
+
+/** A uid that differs stays, for validation to refuse. */
+function metadataForUpdate(sent: ObjectMeta, old: ObjectMeta): ObjectMeta {
+  const metadata = ownMetadata(sent)
+  if (old.namespace !== undefined) metadata.namespace = old.namespace
+  else delete metadata.namespace
+  if (metadata.uid === undefined && old.uid !== undefined) metadata.uid = old.uid
+  if (old.generation !== undefined) metadata.generation = old.generation
+  if (old.creationTimestamp !== undefined) metadata.creationTimestamp = old.creationTimestamp
+  if (old.deletionTimestamp !== undefined) metadata.deletionTimestamp = old.deletionTimestamp
+  if (old.deletionGracePeriodSeconds !== undefined) {
+    metadata.deletionGracePeriodSeconds = old.deletionGracePeriodSeconds
+  }
+  return addAttachments(metadata, sent)
+}
+
+/** The object without its resourceVersion, as states are compared and stored. */
+export function withoutVersion(object: KubeObject): KubeObject {
+  const { resourceVersion: _version, ...metadata } = object.metadata
+  return { ...object, metadata }
+}
+
+/** Counts up when anything but metadata has changed, and but status where that has its own endpoint. */
+export function withGeneration(
+  kind: AnyKind,
+  subresource: Subresource,
+  next: KubeObject,
+  old: KubeObject,
+): KubeObject {
+  if (!kind.generation || subresource === 'status' || sameSpec(kind, next, old)) return next
+  return { ...next, metadata: { ...next.metadata, generation: (old.metadata.generation ?? 0) + 1 } }
+}
+
+function sameSpec(kind: AnyKind, a: KubeObject, b: KubeObject): boolean {
+  return isDeepStrictEqual(specOf(kind, a), specOf(kind, b))
+}
+
+function specOf(kind: AnyKind, object: KubeObject): Readonly<Record<string, unknown>> {
+  const { apiVersion: _a, kind: _k, metadata: _m, status, ...rest } = object
+  return kind.status === undefined && status !== undefined ? { ...rest, status } : rest
+}
+
+/** Whether two states are the same, whatever the order of their keys. Both without resourceVersion. */
+export function sameState(a: KubeObject, b: KubeObject): boolean {
+  return isDeepStrictEqual(a, b)
+}

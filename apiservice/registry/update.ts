@@ -1,0 +1,63 @@
+import type { KubeObject } from '../../src/api/meta.ts'
+import { isReason } from '../../src/kernel/errors.ts'
+import type { Reply } from '../contract.ts'
+import { admitted } from './admitted.ts'
+import { createObject } from './create.ts'
+import { checkAddress, readObject } from './document.ts'
+import { type WriteOptions, writeOptions } from './options.ts'
+import type { Call } from './parts.ts'
+import { checkUpdate, namesNoVersion } from './precondition.ts'
+import { forUpdate } from './strategy.ts'
+import { type Current, change, type Decision, settle } from './write.ts'
+
+/** Replaces the object, or the part of it that the subresource is for. */
+export async function update(call: Call, signal: AbortSignal): Promise<Reply> {
+  const { resource, request } = call
+  const options = writeOptions('UpdateOptions', request.query)
+  const sent = await readObject(call, options.fieldValidation)
+  checkAddress(call, sent)
+  const decide = (current: Current): Promise<Decision> => {
+    checkUpdate(resource, sent.metadata, current.object.metadata)
+    return replacement(call, sent, { current, options }, signal)
+  }
+  try {
+    const { object } = await change(call, options.dryRun, decide, signal)
+    return { type: 'object', code: 200, served: resource.served, object }
+  } catch (thrown) {
+    if (!isReason(thrown, 'NotFound') || !mayCreate(call, sent)) throw thrown
+    return createInstead(call, sent, options, signal)
+  }
+}
+
+/** A PUT creates what it does not find only for kinds that say so, and not when it was made for an object that was. */
+function mayCreate({ resource, subresource }: Call, { metadata }: KubeObject): boolean {
+  return resource.kind.createOnUpdate && subresource === '' && namesNoVersion(metadata) && !metadata.uid
+}
+
+async function createInstead(
+  call: Call,
+  sent: KubeObject,
+  options: WriteOptions,
+  signal: AbortSignal,
+): Promise<Reply> {
+  const { parts, request, resource } = call
+  const { info, user } = request
+  if (info.isResource) await parts.authorize?.({ user, info: { ...info, verb: 'create' } }, signal)
+  const object = await createObject(call, sent, options, signal)
+  return { type: 'object', code: 201, served: resource.served, object }
+}
+
+/** What becomes of the current object when it is to be as `sent`. Throws 422 with every fault. */
+export async function replacement(
+  call: Call,
+  sent: KubeObject,
+  context: { readonly current: Current; readonly options: WriteOptions },
+  signal: AbortSignal,
+): Promise<Decision> {
+  const { resource, subresource } = call
+  const { current, options } = context
+  const old = current.object
+  const object = forUpdate(resource.kind, subresource, sent, old)
+  const next = await admitted(call, { object, old, sent, dryRun: options.dryRun }, signal)
+  return settle(resource, next, current)
+}

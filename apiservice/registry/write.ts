@@ -1,0 +1,106 @@
+/** How writes reach the store: compare and swap until the decision was made on the state that it replaces. */
+
+import { applyDefaults } from '../../src/api/derive/validate.ts'
+import type { KubeObject } from '../../src/api/meta.ts'
+import { decodeBody, encodeBody } from '../../src/codec/object-bytes.ts'
+import { conflict, notFound, objectTooLarge } from '../../src/kernel/errors.ts'
+import type { AdmissionAttributes, Revision, StoredObject, WriteResult } from '../contract.ts'
+import { isLast } from './finalizer.ts'
+import { type Call, keyOf, type Resource } from './parts.ts'
+import { sameState, withoutVersion } from './strategy.ts'
+
+/** What one object may take in the store, as etcd has it. */
+export const maxStoredBytes = 1_536 * 1_024
+/** Whoever loses so many races in a row is told to try again. */
+const maxAttempts = 100
+
+/** The stored object, decoded at the version of the request, with defaults and resourceVersion. */
+export type Current = { readonly stored: StoredObject; readonly object: KubeObject }
+
+export type Decision =
+  /** Nothing changes: no write, no event. */
+  | { readonly type: 'keep' }
+  | { readonly type: 'put'; readonly object: KubeObject }
+  /** The object goes away; `object` is its last state if that differs from the stored one. */
+  | { readonly type: 'remove'; readonly object?: KubeObject }
+
+export type Outcome = { readonly object: StoredObject; readonly isRemoved: boolean }
+
+/**
+ * Decides on the current object and writes what was decided; when another write came in between, decides again.
+ * Throws NotFound when the object is not there, Conflict after very many lost races.
+ */
+export async function change(
+  call: Call,
+  dryRun: boolean,
+  decide: (current: Current) => Promise<Decision>,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const { store, metrics } = call.parts
+  let stored = await store.get(keyOf(call))
+  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+    signal.throwIfAborted()
+    if (stored === undefined) throw notFound(call.resource.ref, call.name)
+    const decision = await decide({ stored, object: decode(call.resource, stored) })
+    const isRemoved = decision.type === 'remove'
+    if (decision.type === 'keep') return { object: stored, isRemoved }
+    const body = decision.object && encode(decision.object)
+    if (dryRun) return { object: { ...stored, body: body ?? stored.body }, isRemoved }
+    const result = await commit(call, stored.revision, isRemoved, body ?? stored.body)
+    if (result.done) return { object: result.object, isRemoved }
+    metrics.counter(lostRaces).add({ resource: call.resource.qualified })
+    stored = result.current
+  }
+  throw conflict(call.resource.ref, call.name)
+}
+
+const lostRaces = {
+  name: 'isthmus_registry_lost_races_total',
+  help: 'Writes that were decided again because another write came first.',
+  labels: ['resource'],
+}
+
+function commit(call: Call, expected: Revision, isRemoved: boolean, body: Buffer): Promise<WriteResult> {
+  const { store } = call.parts
+  const key = keyOf(call)
+  return isRemoved ? store.delete(key, expected, body) : store.update(key, expected, body)
+}
+
+/** What becomes of an update: nothing when it changes nothing, the end when it was the last thing to wait for. */
+export function settle({ kind }: Resource, next: KubeObject, current: Current): Decision {
+  if (isLast(kind, next)) return { type: 'remove', object: next }
+  return sameState(next, withoutVersion(current.object)) ? { type: 'keep' } : { type: 'put', object: next }
+}
+
+export function decode({ kind, apiVersion }: Resource, stored: StoredObject): KubeObject {
+  return applyDefaults(kind, decodeBody(apiVersion, kind.kind, stored))
+}
+
+/** Throws 413 when the object is larger than what is stored. */
+export function encode(object: KubeObject): Buffer {
+  const body = encodeBody(object)
+  if (body.length > maxStoredBytes) throw objectTooLarge(body.length, maxStoredBytes)
+  return body
+}
+
+/** What admission is told; `objects` are absent as the operation has it. */
+export function attributesOf(
+  call: Call,
+  operation: AdmissionAttributes['operation'],
+  dryRun: boolean,
+  objects: { readonly name?: string; readonly object?: KubeObject; readonly oldObject?: KubeObject },
+): AdmissionAttributes {
+  const { request, resource, namespace, subresource } = call
+  return {
+    operation,
+    served: resource.served,
+    namespace,
+    name: objects.name ?? call.name,
+    subresource,
+    user: request.user,
+    dryRun,
+    object: objects.object,
+    oldObject: objects.oldObject,
+    warn: text => request.warn(text),
+  }
+}
