@@ -1,6 +1,7 @@
 import { background, errorText, never, sleep } from '../../src/kernel/abort.ts'
 import { tooManyRequests, unavailable } from '../../src/kernel/errors.ts'
 import type { Revision, StoredObject, StoreEvent, WriteResult } from '../contract.ts'
+import { audit } from './audit.ts'
 import { Batch, resultOf, type Write } from './batch.ts'
 import type { StoreInstruments } from './instruments.ts'
 import type { Log } from './log.ts'
@@ -207,16 +208,13 @@ export class Committer {
     }
   }
 
-  /** Takes in what the log holds beyond the timeline, once it is sure that it holds what was answered. */
+  /** Takes in what the log holds beyond the timeline, once it is sure that it holds all that was answered. */
   async #catchUp(): Promise<void> {
     const { timeline } = this.#parts
-    const { revision, history } = timeline
-    if (revision > history.floor && (await this.#log.read([revision]))[0] === undefined) {
-      throw new Error(`answered writes up to ${revision} are missing`)
-    }
+    await audit(this.#log, timeline)
     const events: StoreEvent[] = []
     try {
-      for await (const entries of this.#log.scan(revision)) {
+      for await (const entries of this.#log.scan(timeline.revision)) {
         for (const entry of entries) events.push(timeline.restore(entry))
       }
     } finally {

@@ -20,7 +20,7 @@ export class StoreInstruments {
     const seconds = metrics.histogram({
       name: 'isthmus_store_commit_seconds',
       help: 'How long a group commit took, sync included.',
-      buckets: [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 2],
+      buckets: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 2],
     })
     const failures = metrics.counter({
       name: 'isthmus_store_commit_failures_total',

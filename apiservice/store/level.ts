@@ -50,8 +50,7 @@ async function openLevelLog(directory: string): Promise<Log> {
 async function prepare(directory: string): Promise<void> {
   let names: string[]
   try {
-    const made = await mkdir(directory, { recursive: true, mode: 0o700 })
-    if (made !== undefined) await syncDirectory(dirname(made))
+    await makeDirectory(directory)
     names = await readdir(directory)
   } catch (thrown) {
     const message = `The store directory ${directory} cannot be used: ${errorText(thrown)}.`
@@ -61,14 +60,32 @@ async function prepare(directory: string): Promise<void> {
   if (hasData && !names.includes('CURRENT')) throw corrupt(directory, 'its file CURRENT is missing')
 }
 
-/** Makes a new directory survive a crash. */
-async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory, 'r')
+/** Not by mkdir's own recursion, which never ends where a parent takes no directories (/proc). */
+async function makeDirectory(directory: string): Promise<void> {
+  const made = await makeOne(directory)
+  if (made !== 'no parent') return
+  await makeDirectory(dirname(directory))
+  if ((await makeOne(directory)) === 'no parent')
+    throw new Error(`no directory can be made in ${dirname(directory)}`)
+}
+
+async function makeOne(directory: string): Promise<'made' | 'there' | 'no parent'> {
   try {
-    await handle.sync()
-  } finally {
-    await handle.close()
+    await mkdir(directory, { mode: 0o700 })
+  } catch (thrown) {
+    const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined
+    if (code === 'EEXIST') return 'there'
+    if (code === 'ENOENT') return 'no parent'
+    throw thrown
   }
+  // A new directory survives a crash only once the one that holds it is synced.
+  const parent = await open(dirname(directory), 'r')
+  try {
+    await parent.sync()
+  } finally {
+    await parent.close()
+  }
+  return 'made'
 }
 
 async function readMarker(db: Database, directory: string): Promise<void> {
@@ -86,13 +103,15 @@ async function readMarker(db: Database, directory: string): Promise<void> {
 
 function checkMarker(value: Buffer, directory: string): void {
   const marker: unknown = JSON.parse(value.toString())
-  if (typeof marker !== 'object' || marker === null || !('format' in marker) || !('schema' in marker)) {
+  const written = new Map<string, unknown>(Object.entries(Object(marker)))
+  const [itsFormat, itsSchema] = [written.get('format'), written.get('schema')]
+  if (typeof itsFormat !== 'number' || typeof itsSchema !== 'number') {
     throw corrupt(directory, 'its format marker cannot be read')
   }
-  if (Number(marker.format) <= format && Number(marker.schema) <= schema) return
+  if (itsFormat <= format && itsSchema <= schema) return
   const message =
     `The store in ${directory} was written by a newer release ` +
-    `(format ${marker.format}, schema ${marker.schema}; this release knows format ${format}, schema ${schema}).`
+    `(format ${itsFormat}, schema ${itsSchema}; this release knows format ${format}, schema ${schema}).`
   throw new StoreOpenError(directory, 'newer', message)
 }
 
@@ -107,7 +126,8 @@ function openProblem(directory: string, thrown: unknown): StoreOpenError {
       thrown,
     )
   }
-  if (code === 'LEVEL_CORRUPTION') return corrupt(directory, errorText(cause), thrown)
+  const isFileMissing = /no such file/i.test(errorText(cause))
+  if (code === 'LEVEL_CORRUPTION' || isFileMissing) return corrupt(directory, errorText(cause), thrown)
   const message = `The store in ${directory} cannot be opened: ${errorText(cause)}.`
   return new StoreOpenError(directory, 'unwritable', message, thrown)
 }

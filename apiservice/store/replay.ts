@@ -28,6 +28,7 @@ export class Replay {
   async #run(watcher: Watcher): Promise<void> {
     let told: Revision | undefined
     await turn()
+    if (this.#hub.isClosed) this.#hub.end(watcher, 'closed')
     while (!watcher.isStopped) {
       const { revision, history } = this.#timeline
       if (watcher.position < history.floor) {

@@ -149,7 +149,7 @@ class RevisionStore implements Store {
     this.#closing.abort(new Error('the store is closed'))
     await this.#committer.settle()
     await this.#hub.drained()
-    this.#hub.endAll()
+    this.#hub.close()
     await this.#committer.log.close()
   }
 

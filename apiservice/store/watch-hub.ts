@@ -40,11 +40,16 @@ export class WatchHub {
   readonly #drained: (() => void)[] = []
   #backlog = 0
   #isPumping: boolean = false
+  #isClosed: boolean = false
   #delivered: Revision
 
   constructor(log: Logger, delivered: Revision) {
     this.#log = log
     this.#delivered = delivered
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed
   }
 
   get size(): number {
@@ -106,7 +111,9 @@ export class WatchHub {
     }
   }
 
-  endAll(): void {
+  /** Ends every watch; later ones end at once. */
+  close(): void {
+    this.#isClosed = true
     for (const watcher of [...this.#watchers]) this.end(watcher, 'closed')
   }
 

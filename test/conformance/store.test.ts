@@ -1,0 +1,42 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openLevelStore } from '../../apiservice/store/level.ts'
+import { MemoryDisk, openMemoryStore } from '../../apiservice/store/memory.ts'
+import { type LogLine, memoryLogger } from '../../src/kernel/log.ts'
+import { noMetrics } from '../../src/kernel/metrics.ts'
+import { manualClock } from '../support/manual-clock.ts'
+import { storeConformance } from './store.ts'
+
+storeConformance(
+  'LevelDB',
+  async () => {
+    const parent = await mkdtemp(join(tmpdir(), 'isthmus-store-'))
+    const logged: LogLine[] = []
+    const clock = manualClock()
+    const fixed = { directory: join(parent, 'store'), clock, log: memoryLogger(logged), metrics: noMetrics }
+    return {
+      logged,
+      open: bounds => openLevelStore({ ...fixed, ...bounds }),
+      advance: ms => clock.advance(ms),
+      remove: () => rm(parent, { recursive: true }),
+    }
+  },
+  { reopens: true, bounds: true },
+)
+
+storeConformance(
+  'memory',
+  async () => {
+    const logged: LogLine[] = []
+    const clock = manualClock()
+    const fixed = { disk: new MemoryDisk(), clock, log: memoryLogger(logged), metrics: noMetrics }
+    return {
+      logged,
+      open: bounds => openMemoryStore({ ...fixed, ...bounds }),
+      advance: ms => clock.advance(ms),
+      remove: async () => undefined,
+    }
+  },
+  { reopens: true, bounds: true },
+)

@@ -1,0 +1,90 @@
+import type { Revision } from '../../apiservice/contract.ts'
+import type { Log, LogBatch, LogEntry, LogStart } from '../../apiservice/store/log.ts'
+import { MemoryDisk } from '../../apiservice/store/memory.ts'
+
+export type Fault = 'before' | 'after'
+
+/** A disk whose logs fail, wait and lose data when a test says so. */
+export class FaultyDisk {
+  readonly disk = new MemoryDisk()
+  /** Batches that were asked for, whether they failed or not. */
+  readonly batches: LogBatch[] = []
+  /** Fails the next writes, before or after they have reached the disk. */
+  readonly writeFaults: Fault[] = []
+  /** While set, opening and reading fail with it. */
+  offline: Error | undefined
+  opened = 0
+  #gate: Promise<void> | undefined
+  #openGate: (() => void) | undefined
+  readonly #arrivals: (() => void)[] = []
+
+  readonly open = async (): Promise<Log> => {
+    if (this.offline !== undefined) throw this.offline
+    this.opened++
+    return new FaultyLog(this, this.disk.open())
+  }
+
+  /** Makes writes wait until `release`. */
+  hold(): void {
+    this.#gate = new Promise(resolve => {
+      this.#openGate = resolve
+    })
+  }
+
+  release(): void {
+    this.#gate = undefined
+    this.#openGate?.()
+  }
+
+  /** Resolves when the log has been asked for `count` batches in all. */
+  async arrived(count: number): Promise<void> {
+    while (this.batches.length < count) await new Promise<void>(resolve => this.#arrivals.push(resolve))
+  }
+
+  async admit(batch: LogBatch): Promise<Fault | undefined> {
+    this.batches.push(batch)
+    for (const resolve of this.#arrivals.splice(0)) resolve()
+    await this.#gate
+    return this.writeFaults.shift()
+  }
+}
+
+class FaultyLog implements Log {
+  readonly start: LogStart
+  readonly #faulty: FaultyDisk
+  readonly #log: Log
+  #isClosed: boolean = false
+
+  constructor(faulty: FaultyDisk, log: Log) {
+    this.#faulty = faulty
+    this.#log = log
+    this.start = log.start
+  }
+
+  async write(batch: LogBatch): Promise<void> {
+    this.#mustBeOpen()
+    const fault = await this.#faulty.admit(batch)
+    if (fault === 'before') throw new Error('the disk failed before the write')
+    await this.#log.write(batch)
+    if (fault === 'after') throw new Error('the disk failed after the write')
+  }
+
+  async read(revisions: readonly Revision[]): Promise<(Buffer | undefined)[]> {
+    this.#mustBeOpen()
+    if (this.#faulty.offline !== undefined) throw this.#faulty.offline
+    return this.#log.read(revisions)
+  }
+
+  scan(after: Revision): AsyncIterable<readonly LogEntry[]> {
+    this.#mustBeOpen()
+    return this.#log.scan(after)
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+  }
+
+  #mustBeOpen(): void {
+    if (this.#isClosed) throw new Error('the log is closed')
+  }
+}

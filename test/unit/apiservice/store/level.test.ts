@@ -1,0 +1,274 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, open, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Level } from 'level'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Store } from '../../../../apiservice/contract.ts'
+import { openLevelStore } from '../../../../apiservice/store/level.ts'
+import { formatKey, LevelLog } from '../../../../apiservice/store/level-log.ts'
+import { StoreOpenError } from '../../../../apiservice/store/open-error.ts'
+import { silentLogger } from '../../../../src/kernel/log.ts'
+import { noMetrics } from '../../../../src/kernel/metrics.ts'
+import { aKey, created, inScope, updated } from '../../../conformance/store/harness.ts'
+import { manualClock } from '../../../support/manual-clock.ts'
+
+let parent: string
+let directory: string
+
+function openStore(at = directory): Promise<Store> {
+  return openLevelStore({ directory: at, clock: manualClock(), log: silentLogger, metrics: noMetrics })
+}
+
+function openDatabase(): Level<Buffer, Buffer> {
+  return new Level(directory, { keyEncoding: 'buffer', valueEncoding: 'buffer' })
+}
+
+/** The error with which a store refuses to open: one sentence that names the directory. */
+async function refusal(at = directory): Promise<StoreOpenError> {
+  const error = await openStore(at).then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  if (!(error instanceof StoreOpenError)) throw new Error('the store was opened', { cause: error })
+  expect(error.message).toMatch(/^The .*\.$/)
+  expect(error.message).not.toContain('\n')
+  expect(error.message).toContain(at)
+  expect(error.directory).toBe(at)
+  return error
+}
+
+/** A store with some thousand objects, some of them in table files. */
+async function fill(): Promise<void> {
+  const store = await openStore()
+  await Promise.all(
+    Array.from({ length: 3000 }, (_, index) => created(store, aKey(`shop/n${index}`), `${index}`)),
+  )
+  await store.close()
+  // Opening turns the write-ahead log into a table.
+  await (await openStore()).close()
+}
+
+async function dataFile(ending: string): Promise<string> {
+  const name = (await readdir(directory)).find(file => file.endsWith(ending))
+  if (name === undefined) throw new Error(`there is no file ${ending}`)
+  return join(directory, name)
+}
+
+beforeEach(async () => {
+  parent = await mkdtemp(join(tmpdir(), 'isthmus-level-'))
+  directory = join(parent, 'deep', 'store')
+})
+
+afterEach(() => rm(parent, { recursive: true }))
+
+describe('a LevelDB store', () => {
+  it('makes its directory for its owner only', async () => {
+    const store = await openStore()
+    await store.close()
+    const handle = await open(directory)
+    expect((await handle.stat()).mode & 0o777).toBe(0o700)
+    await handle.close()
+  })
+
+  it('asks for a sync whenever it appends, and for none to drop', async () => {
+    const db = openDatabase()
+    await db.put(Buffer.from('m/start'), Buffer.from('{"floor":1,"live":0}'))
+    const log = await LevelLog.of(db)
+    const options: unknown[] = []
+    const original: unknown = db.batch
+    if (typeof original !== 'function') throw new Error('there is no batch')
+    Object.defineProperty(db, 'batch', {
+      value: (operations: unknown, asked: unknown): unknown => {
+        options.push(asked)
+        return Reflect.apply(original, db, [operations, asked])
+      },
+    })
+    await log.write({ append: [{ revision: 2, value: Buffer.from('x') }], drop: [] })
+    await log.write({ append: [], drop: [2], start: { floor: 2, live: 0 } })
+    expect(options).toEqual([{ sync: true }, { sync: false }])
+    await log.close()
+  })
+
+  it('keeps revisions beyond 32 bits in order', async () => {
+    const db = openDatabase()
+    await db.put(Buffer.from('m/start'), Buffer.from('{"floor":1,"live":0}'))
+    const log = await LevelLog.of(db)
+    const revisions = [2, 2 ** 32 - 1, 2 ** 32, 2 ** 32 + 1, 2 ** 40, Number.MAX_SAFE_INTEGER]
+    await log.write({
+      append: revisions.map(revision => ({ revision, value: Buffer.from(`${revision}`) })),
+      drop: [],
+    })
+    const seen: number[] = []
+    for await (const entries of log.scan(2)) seen.push(...entries.map(entry => entry.revision))
+    expect(seen).toEqual(revisions.slice(1))
+    expect(await log.read([2 ** 40, 7])).toEqual([Buffer.from(`${2 ** 40}`), undefined])
+    await log.close()
+  })
+
+  it('leaves on disk only what is needed after a compaction', async () => {
+    const store = await openStore()
+    let revision = await created(store, aKey('shop/web'))
+    for (let count = 0; count < 700; count++)
+      revision = await updated(store, aKey('shop/web'), revision, `${count}`)
+    await store.compact(revision)
+    await store.close()
+    const db = openDatabase()
+    expect(await db.keys().all()).toHaveLength(3)
+    await db.close()
+  })
+})
+
+describe('a directory that is no good', () => {
+  it('is refused when another store has it open', async () => {
+    const store = await openStore()
+    expect(await refusal()).toMatchObject({ problem: 'locked', message: expect.stringContaining('in use') })
+    await store.close()
+    await (await openStore()).close()
+  })
+
+  it('is refused when another process has it open', async () => {
+    await mkdir(directory, { recursive: true })
+    const program = `
+      const { Level } = await import(${JSON.stringify(import.meta.resolve('level'))})
+      await new Level(process.argv[1]).open()
+      console.log('open')
+      setInterval(() => undefined, 1000)`
+    const child = spawn(process.execPath, ['--input-type=module', '-e', program, directory])
+    try {
+      await once(child.stdout, 'data')
+      expect(await refusal()).toMatchObject({ problem: 'locked' })
+    } finally {
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+    }
+  })
+
+  it('is refused when it cannot be made or is a file', async () => {
+    await writeFile(join(parent, 'file'), '')
+    expect(await refusal(join(parent, 'file'))).toMatchObject({ problem: 'unwritable' })
+    expect(await refusal(join(parent, 'file', 'store'))).toMatchObject({ problem: 'unwritable' })
+    expect(await refusal('/proc/isthmus-store')).toMatchObject({ problem: 'unwritable' })
+  })
+
+  it('is refused when it holds another database', async () => {
+    await mkdir(directory, { recursive: true })
+    const db = openDatabase()
+    await db.put(Buffer.from('mine'), Buffer.from('x'))
+    await db.close()
+    expect(await refusal()).toMatchObject({ problem: 'foreign' })
+  })
+
+  it.each([
+    { format: 2, schema: 1 },
+    { format: 1, schema: 2 },
+  ])('is refused when a newer release wrote it (%j)', async marker => {
+    await (await openStore()).close()
+    const db = openDatabase()
+    await db.put(formatKey, Buffer.from(JSON.stringify(marker)))
+    await db.close()
+    const error = await refusal()
+    expect(error.problem).toBe('newer')
+    expect(error.message).toContain(`format ${marker.format}, schema ${marker.schema};`)
+  })
+
+  it.each(['', '{', '7', 'null', '{"format":"a","schema":1}'])(
+    'is refused when its marker is damaged (%s)',
+    async marker => {
+      await (await openStore()).close()
+      const db = openDatabase()
+      await db.put(formatKey, Buffer.from(marker))
+      await db.close()
+      expect(await refusal()).toMatchObject({ problem: 'corrupt' })
+    },
+  )
+
+  it('is opened as new when the very first opening was cut short', async () => {
+    await mkdir(directory, { recursive: true })
+    const db = openDatabase()
+    await db.open()
+    await db.close()
+    const store = await openStore()
+    expect(store.revision()).toBe(1)
+    await store.close()
+  })
+})
+
+describe('damage', () => {
+  it('is found when CURRENT is missing, where LevelDB would begin anew', async () => {
+    await fill()
+    await rm(join(directory, 'CURRENT'))
+    expect(await refusal()).toMatchObject({ problem: 'corrupt', message: expect.stringContaining('CURRENT') })
+    expect(await readdir(directory)).not.toContain('CURRENT')
+  })
+
+  it.each(['MANIFEST', 'ldb'])('is found when a file is gone (%s)', async part => {
+    await fill()
+    const name = (await readdir(directory)).find(file => file.includes(part))
+    await rm(join(directory, name ?? ''))
+    expect(await refusal()).toMatchObject({ problem: 'corrupt' })
+  })
+
+  it('is found when bytes of a table are changed', async () => {
+    await fill()
+    const file = await dataFile('.ldb')
+    const bytes = await readFile(file)
+    const middle = Math.floor(bytes.length / 2)
+    bytes.fill(0x55, middle, middle + 200)
+    await writeFile(file, bytes)
+    expect(await refusal()).toMatchObject({ problem: 'corrupt' })
+  })
+
+  it('is found when a table is cut off', async () => {
+    await fill()
+    const file = await dataFile('.ldb')
+    const bytes = await readFile(file)
+    await writeFile(file, bytes.subarray(0, bytes.length - 5000))
+    expect(await refusal()).toMatchObject({ problem: 'corrupt' })
+  })
+
+  it('is found when bytes within the write-ahead log are changed, which LevelDB skips in silence', async () => {
+    const store = await openStore()
+    for (let index = 0; index < 40; index++) await created(store, aKey(`shop/n${index}`), 'x'.repeat(4000))
+    await store.close()
+    const file = await dataFile('.log')
+    const bytes = await readFile(file)
+    bytes.fill(0x55, 40_000, 40_100)
+    await writeFile(file, bytes)
+    const db = openDatabase()
+    await db.open()
+    await db.close()
+    expect(await refusal()).toMatchObject({ problem: 'corrupt', message: expect.stringContaining('missing') })
+  })
+
+  it('is found when an object is missing that no longer has a history', async () => {
+    const store = await openStore()
+    const revision = await created(store, aKey('shop/a'))
+    await created(store, aKey('shop/b'))
+    await store.compact(store.revision())
+    await store.close()
+    const db = openDatabase()
+    const [key] = await db.keys({ gte: Buffer.from('r'), limit: 1 }).all()
+    expect(key?.readUInt32BE(5)).toBe(revision)
+    await db.del(key ?? Buffer.alloc(0))
+    await db.close()
+    expect(await refusal()).toMatchObject({
+      problem: 'corrupt',
+      message: expect.stringContaining('2 objects, not 1'),
+    })
+  })
+
+  it('is not what a torn last write is', async () => {
+    const store = await openStore()
+    await created(store, aKey('shop/a'))
+    await created(store, aKey('shop/b'))
+    await store.close()
+    const file = await dataFile('.log')
+    const bytes = await readFile(file)
+    await writeFile(file, bytes.subarray(0, bytes.length - 3))
+    const reopened = await openStore()
+    expect((await reopened.list(inScope(), { limit: 0 })).items.map(item => item.name)).toEqual(['a'])
+    await reopened.close()
+  })
+})

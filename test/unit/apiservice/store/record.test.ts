@@ -1,0 +1,80 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  bodyOf,
+  DamagedRecord,
+  decodeRecord,
+  encodeRecord,
+  isStorableKey,
+} from '../../../../apiservice/store/record.ts'
+
+const text = fc.string({ unit: 'grapheme', maxLength: 80 })
+const revision = fc.maxSafeNat()
+const aRecord = fc.record({
+  type: fc.constantFrom<'PUT' | 'DELETE'>('PUT', 'DELETE'),
+  at: fc.maxSafeNat(),
+  revision,
+  before: revision,
+  previous: revision,
+  key: fc.record({ resource: text, namespace: text, name: text }),
+  body: fc.uint8Array({ maxLength: 300 }).map(bytes => Buffer.from(bytes)),
+})
+
+describe('a record', () => {
+  it('comes back as it was written', () => {
+    fc.assert(
+      fc.property(aRecord, record => {
+        const value = encodeRecord(record)
+        expect(decodeRecord(record.revision, value)).toEqual(record)
+        expect(bodyOf(value)).toEqual(record.body)
+      }),
+    )
+  })
+
+  it('hands out its body without a copy, and keeps no memory beside its own', () => {
+    const value = encodeRecord({
+      type: 'PUT',
+      at: 1,
+      revision: 2,
+      before: 1,
+      previous: 0,
+      key: { resource: 'r', namespace: 'n', name: 'm' },
+      body: Buffer.from('body'),
+    })
+    expect(bodyOf(value).buffer).toBe(value.buffer)
+    expect(value.buffer.byteLength).toBe(value.length)
+  })
+
+  it('is refused when any byte is changed, missing or added', () => {
+    fc.assert(
+      fc.property(aRecord, fc.nat(), fc.integer({ min: 1, max: 255 }), (record, place, flip) => {
+        const value = encodeRecord(record)
+        const changed = Buffer.from(value)
+        const at = place % value.length
+        changed[at] = (changed[at] ?? 0) ^ flip
+        const damaged = [changed, value.subarray(0, at), Buffer.concat([value, Buffer.from([flip])])]
+        for (const bytes of damaged) {
+          expect(() => decodeRecord(record.revision, bytes)).toThrow(DamagedRecord)
+        }
+      }),
+    )
+  })
+
+  it('is refused under the key of another revision', () => {
+    fc.assert(
+      fc.property(aRecord, record => {
+        expect(() => decodeRecord(record.revision + 1, encodeRecord(record))).toThrow(DamagedRecord)
+      }),
+    )
+  })
+})
+
+describe('a key', () => {
+  it('can be stored when it is Unicode of a bounded length', () => {
+    const key = { resource: 'r', namespace: '', name: 'a' }
+    expect(isStorableKey(key)).toBe(true)
+    expect(isStorableKey({ ...key, name: 'a'.repeat(65_535) })).toBe(true)
+    expect(isStorableKey({ ...key, name: 'a'.repeat(65_536) })).toBe(false)
+    expect(isStorableKey({ ...key, namespace: '\ud800' })).toBe(false)
+  })
+})
