@@ -2,7 +2,7 @@
  * Authorities, certificates and requests: ECDSA on P-256 with SHA-256, all as PEM. The library that makes them is
  * loaded when the first one is made: a server that finds its certificates good never pays for it.
  */
-import { hash, randomBytes, webcrypto, X509Certificate } from 'node:crypto'
+import { createPrivateKey, createPublicKey, hash, randomBytes, webcrypto, X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { Clock } from '../kernel/clock.ts'
 
@@ -94,18 +94,36 @@ export async function issueClient(
   return { certificate, key: await privatePem(keys.privateKey) }
 }
 
-/** A request to be signed by an authority elsewhere, and the key that never leaves. */
-export async function makeRequest(
-  commonName: string,
-): Promise<{ readonly request: string; readonly key: string }> {
+/** A new private key, PEM. */
+export async function makeKey(): Promise<string> {
+  return privatePem((await newKeys()).privateKey)
+}
+
+/** A request to an authority elsewhere to sign this key; the key itself is not in it. */
+export async function makeRequest(key: string): Promise<string> {
   const x509 = await library()
-  const keys = await newKeys()
+  const privateKey = createPrivateKey(key)
+  const publicDer = createPublicKey(privateKey).export({ format: 'der', type: 'spki' })
+  const keys = {
+    privateKey: await signingKey(key),
+    publicKey: await webcrypto.subtle.importKey('spki', publicDer, algorithm, true, ['verify']),
+  }
   const request = await x509.Pkcs10CertificateRequestGenerator.create({
-    name: [{ CN: [commonName] }],
+    name: [{ CN: ['isthmus'] }],
     keys,
     signingAlgorithm: algorithm,
   })
-  return { request: `${request.toString('pem')}\n`, key: await privatePem(keys.privateKey) }
+  return `${request.toString('pem')}\n`
+}
+
+/** Whether a certificate is for this key, both PEM. False when either cannot be read. */
+export function matches({ certificate, key }: Identity): boolean {
+  try {
+    return new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key))
+  } catch {
+    // Text that is no certificate or key belongs to nothing.
+    return false
+  }
 }
 
 /** A request that was read: its key, proven to be the sender's. */
@@ -177,7 +195,7 @@ async function issue(authority: Identity, wanted: Issue): Promise<string> {
     subject: wanted.subject,
     issuer: issuer.subjectName,
     publicKey: wanted.publicKey,
-    signingKey: await privateKey(authority.key),
+    signingKey: await signingKey(authority.key),
     signingAlgorithm: algorithm,
     extensions: [
       new x509.BasicConstraintsExtension(false, undefined, true),
@@ -215,7 +233,7 @@ async function privatePem(key: webcrypto.CryptoKey): Promise<string> {
   return `-----BEGIN PRIVATE KEY-----\n${text}\n-----END PRIVATE KEY-----\n`
 }
 
-function privateKey(pem: string): Promise<webcrypto.CryptoKey> {
+function signingKey(pem: string): Promise<webcrypto.CryptoKey> {
   const der = Buffer.from(pem.replace(/-----[A-Z ]+-----|\s/g, ''), 'base64')
   return webcrypto.subtle.importKey('pkcs8', der, algorithm, false, ['sign'])
 }

@@ -4,7 +4,9 @@ import {
   issueClient,
   issueServing,
   makeAuthority,
+  makeKey,
   makeRequest,
+  matches,
   readCertificate,
   signRequest,
   verifyRequest,
@@ -60,7 +62,7 @@ describe('certificates', () => {
 
   it('are signed for the key of a request, under the name that the signer chose', async () => {
     const authority = await makeAuthority('isthmus-hub', year)
-    const { request } = await makeRequest('system:masters')
+    const request = await makeRequest(await makeKey())
     const verified = await verifyRequest(request)
     if (verified === undefined) throw new Error('the request was not accepted')
     const signed = await signRequest(authority, verified, { user: 'east', groups: ['members'] }, day)
@@ -68,6 +70,13 @@ describe('certificates', () => {
     expect(read.subject).toBe('O=members\nCN=east')
     expect(read.verify(new X509Certificate(authority.certificate).publicKey)).toBe(true)
     expect(verified.keySha256).toMatch(/^[0-9a-f]{64}$/)
+  })
+
+  it('belong to one key', async () => {
+    const authority = await makeAuthority('a', day)
+    expect(matches(authority)).toBe(true)
+    expect(matches({ ...authority, key: await makeKey() })).toBe(false)
+    expect(matches({ certificate: '', key: '' })).toBe(false)
   })
 
   it.each([
@@ -80,7 +89,7 @@ describe('certificates', () => {
   })
 
   it('are not signed for a request whose signature is not of its key', async () => {
-    const { request } = await makeRequest('a')
+    const request = await makeRequest(await makeKey())
     const der = Buffer.from(request.replace(/-----[A-Z ]+-----|\s/g, ''), 'base64')
     der[der.length - 1] = (der.at(-1) ?? 0) ^ 1
     const forged = `-----BEGIN CERTIFICATE REQUEST-----\n${der.toString('base64')}\n-----END CERTIFICATE REQUEST-----\n`

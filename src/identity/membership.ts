@@ -1,0 +1,167 @@
+/**
+ * A member's side of joining: what it knows of its hub and the certificate that the hub gave it, kept in a folder. The
+ * key is written before the hub is asked, so that a member whose answer was lost asks again with the same key.
+ */
+import { join } from 'node:path'
+import { type MemberJoin, MemberJoinKind } from '../api/kinds/member-join.ts'
+import { ClusterClient } from '../cluster/client.ts'
+import { type Cluster, resource } from '../cluster/cluster.ts'
+import type { Credentials } from '../cluster/transport.ts'
+import type { Clock } from '../kernel/clock.ts'
+import { badAnswer } from '../kernel/errors.ts'
+import { type CertificateFacts, makeKey, makeRequest, matches, readCertificate } from './certificate.ts'
+import { readIfThere, writePrivate } from './file.ts'
+import { fetchAuthority } from './hub-anchor.ts'
+import { type JoinToken, parseJoinToken } from './join-token.ts'
+
+const joins = resource(MemberJoinKind)
+
+export type MembershipOptions = {
+  readonly folder: string
+  readonly clusterId: string
+  readonly clock: Clock
+}
+
+/** What is kept of the hub; `certificate` and `key` are in it too, so that they change together. */
+type Record = {
+  readonly clusterId: string
+  readonly servers: readonly string[]
+  readonly namespace: string
+  readonly caBundle: string
+  readonly certificate: string
+  readonly key: string
+}
+
+export class Membership {
+  readonly #options: MembershipOptions
+  #record: Record
+
+  constructor(options: MembershipOptions, record: Record) {
+    this.#options = options
+    this.#record = record
+  }
+
+  get clusterId(): string {
+    return this.#record.clusterId
+  }
+
+  get servers(): readonly string[] {
+    return this.#record.servers
+  }
+
+  /** The namespace of the hub in which this member writes. */
+  get namespace(): string {
+    return this.#record.namespace
+  }
+
+  get certificate(): CertificateFacts {
+    return readCertificate(this.#record.certificate)
+  }
+
+  /** For a client of the hub; new ones after each renewal. */
+  credentials(): Credentials {
+    const { caBundle, certificate, key } = this.#record
+    return { ca: caBundle, cert: certificate, key }
+  }
+
+  /** Has a new key signed with the present certificate. */
+  async renew(hub: Cluster, signal: AbortSignal): Promise<void> {
+    const key = await makeKey()
+    this.#record = { ...this.#record, ...(await signed(hub, this.clusterId, key, signal)), key }
+    await save(this.#options.folder, this.#record)
+  }
+}
+
+/** What an earlier join left in the folder. Throws an `Error` when it is of another cluster id or damaged. */
+export async function openMembership(options: MembershipOptions): Promise<Membership | undefined> {
+  const path = recordPath(options.folder)
+  const text = await readIfThere(path)
+  if (text === undefined) return undefined
+  const record = parseRecord(text)
+  if (record === undefined) throw new Error(`${path} is damaged; remove it and join with a new token`)
+  if (record.clusterId !== options.clusterId) {
+    throw new Error(
+      `${path} is of the member "${record.clusterId}", not "${options.clusterId}"; use another --home or that cluster id`,
+    )
+  }
+  return new Membership(options, record)
+}
+
+/** Joins the ClusterSet of the hub that made the token. Throws what went wrong. */
+export async function joinHub(
+  token: JoinToken,
+  options: MembershipOptions,
+  signal: AbortSignal,
+): Promise<Membership> {
+  const { folder, clusterId, clock } = options
+  const ca = await fetchAuthority(token.servers, token.authoritySha256, clock, signal)
+  const key = await pendingKey(folder)
+  const credentials: Credentials = { ca, token: `${token.id}.${token.secret}` }
+  const hub = new ClusterClient({
+    name: 'hub',
+    servers: token.servers,
+    credentials: async () => credentials,
+    clock,
+  })
+  try {
+    const answer = await signed(hub, clusterId, key, signal)
+    const record: Record = { clusterId, servers: token.servers, ...answer, key }
+    await save(folder, record)
+    return new Membership(options, record)
+  } finally {
+    hub.close()
+  }
+}
+
+/** Throws one sentence when the text is no join token. */
+export function readToken(text: string): JoinToken {
+  const token = parseJoinToken(text)
+  if (token === undefined) {
+    throw new Error('the join token is not of the form isthmus://<id>.<secret>.<hash>@<host>:<port>')
+  }
+  return token
+}
+
+async function pendingKey(folder: string): Promise<string> {
+  const path = join(folder, 'hub-pending.key')
+  const kept = await readIfThere(path)
+  if (kept?.startsWith('-----BEGIN PRIVATE KEY-----')) return kept
+  const key = await makeKey()
+  await writePrivate(path, key)
+  return key
+}
+
+type Signed = Pick<Record, 'certificate' | 'caBundle' | 'namespace'>
+
+async function signed(hub: Cluster, clusterID: string, key: string, signal: AbortSignal): Promise<Signed> {
+  const asked: MemberJoin = {
+    apiVersion: joins.apiVersion,
+    kind: joins.kind,
+    metadata: { name: '' },
+    spec: { clusterID, request: await makeRequest(key) },
+  }
+  const { status } = await hub.create(joins, asked, signal)
+  if (status === undefined || !matches({ certificate: status.certificate, key })) {
+    throw badAnswer('the hub answered a join without a certificate for the key that it was asked to sign')
+  }
+  return status
+}
+
+function recordPath(folder: string): string {
+  return join(folder, 'hub.json')
+}
+
+async function save(folder: string, record: Record): Promise<void> {
+  await writePrivate(recordPath(folder), `${JSON.stringify(record, undefined, 2)}\n`)
+}
+
+function parseRecord(text: string): Record | undefined {
+  try {
+    // The file is our own and has been replaced as a whole; that it is usable is checked by its key.
+    const record = JSON.parse(text) as Record
+    return matches(record) && Array.isArray(record.servers) ? record : undefined
+  } catch {
+    // Said by the caller, with the path.
+    return undefined
+  }
+}

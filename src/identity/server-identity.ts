@@ -1,0 +1,132 @@
+/**
+ * What an API server is known by, kept in a folder: its authority, which signs its clients too, its serving certificate,
+ * and its administrator's certificate.
+ */
+import { X509Certificate } from 'node:crypto'
+import { isIP } from 'node:net'
+import { join } from 'node:path'
+import type { Clock } from '../kernel/clock.ts'
+import {
+  type ClientSubject,
+  type Identity,
+  issueClient,
+  issueServing,
+  makeAuthority,
+  matches,
+  readCertificate,
+} from './certificate.ts'
+import { readIfThere, writePrivate } from './file.ts'
+import { renewalMs } from './renewal.ts'
+
+export type ServerIdentityOptions = {
+  readonly folder: string
+  /** Common name of the authority. */
+  readonly name: string
+  /** Host names and addresses under which clients find the server. */
+  readonly names: readonly [string, ...string[]]
+  readonly clock: Clock
+}
+
+const dayMs = 86_400_000
+const authorityLifeMs = 10 * 365 * dayMs
+const certificateLifeMs = 365 * dayMs
+
+export class ServerIdentity {
+  readonly authority: Identity
+  readonly #options: ServerIdentityOptions
+  #serving: Identity
+
+  constructor(options: ServerIdentityOptions, authority: Identity, serving: Identity) {
+    this.#options = options
+    this.authority = authority
+    this.#serving = serving
+  }
+
+  /** PEM of every authority that clients of this server trust and that vouches for them. */
+  get caBundle(): string {
+    return this.authority.certificate
+  }
+
+  /** The serving certificate with its authority behind it, by which a joining member knows the hub. */
+  get serving(): Identity {
+    return { certificate: this.#serving.certificate + this.authority.certificate, key: this.#serving.key }
+  }
+
+  async renewServing(): Promise<void> {
+    this.#serving = await newServing(this.#options, this.authority)
+  }
+
+  /** The certificate of a client of this server, kept in its own two files and renewed when it is opened. */
+  client(file: string, subject: ClientSubject): Promise<Identity> {
+    const { folder, clock } = this.#options
+    return kept(join(folder, file), {
+      isGood: identity => isGood(identity, this.authority, clock),
+      make: () => issueClient(this.authority, subject, { clock, lifetimeMs: certificateLifeMs }),
+    })
+  }
+}
+
+/** Opens what is in the folder and makes what is missing, broken or about to expire. */
+export async function openServerIdentity(options: ServerIdentityOptions): Promise<ServerIdentity> {
+  const { folder, name, clock } = options
+  const authority = await openAuthority(join(folder, 'ca'), () =>
+    makeAuthority(name, { clock, lifetimeMs: authorityLifeMs }),
+  )
+  const isGoodServing = (identity: Identity): boolean =>
+    isGood(identity, authority, clock) && options.names.every(n => answersTo(identity, n))
+  const serving = await kept(join(folder, 'serving'), {
+    isGood: isGoodServing,
+    make: () => newServing(options, authority),
+  })
+  return new ServerIdentity(options, authority, serving)
+}
+
+/** An authority that is damaged is not replaced: everybody who trusts it would be cut off. */
+async function openAuthority(file: string, make: () => Promise<Identity>): Promise<Identity> {
+  const [certificate, key] = await Promise.all([readIfThere(`${file}.crt`), readIfThere(`${file}.key`)])
+  if (certificate === undefined) {
+    const made = await make()
+    await save(file, made)
+    return made
+  }
+  const authority = { certificate, key: key ?? '' }
+  if (!matches(authority))
+    throw new Error(`the authority ${file}.crt is damaged or has no key that matches in ${file}.key`)
+  return authority
+}
+
+async function newServing(options: ServerIdentityOptions, authority: Identity): Promise<Identity> {
+  const lifetime = { clock: options.clock, lifetimeMs: certificateLifeMs }
+  const serving = await issueServing(authority, options.names, lifetime)
+  await save(join(options.folder, 'serving'), serving)
+  return serving
+}
+
+type Keeping = { isGood(identity: Identity): boolean; make(): Promise<Identity> }
+
+async function kept(file: string, { isGood: good, make }: Keeping): Promise<Identity> {
+  const [certificate, key] = await Promise.all([readIfThere(`${file}.crt`), readIfThere(`${file}.key`)])
+  if (certificate !== undefined && key !== undefined && good({ certificate, key }))
+    return { certificate, key }
+  const made = await make()
+  await save(file, made)
+  return made
+}
+
+/** The key first: a certificate without its key is found out and made anew. */
+async function save(file: string, { certificate, key }: Identity): Promise<void> {
+  await writePrivate(`${file}.key`, key)
+  await writePrivate(`${file}.crt`, certificate)
+}
+
+function isGood(identity: Identity, authority: Identity, clock: Clock): boolean {
+  if (!matches(identity)) return false
+  const issuer = new X509Certificate(authority.certificate)
+  const vouched = new X509Certificate(identity.certificate).verify(issuer.publicKey)
+  return vouched && renewalMs(readCertificate(identity.certificate), 0) > clock.now()
+}
+
+function answersTo(identity: Identity, name: string): boolean {
+  const certificate = new X509Certificate(identity.certificate)
+  return (isIP(name) === 0 ? certificate.checkHost(name) : certificate.checkIP(name)) !== undefined
+}
