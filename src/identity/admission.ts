@@ -7,6 +7,7 @@ import { clusterIdProblem, memberNamespace } from '../api/cluster-id.ts'
 import { type JoinToken, JoinTokenKind } from '../api/kinds/join-token.ts'
 import { type MemberCluster, MemberClusterKind } from '../api/kinds/member-cluster.ts'
 import { type MemberJoin, MemberJoinKind } from '../api/kinds/member-join.ts'
+import { NamespaceKind } from '../api/kinds/namespace.ts'
 import { type Cluster, type Resource, resource } from '../cluster/cluster.ts'
 import { type Clock, fromTime, toTime } from '../kernel/clock.ts'
 import { conflict, forbidden, invalid, isReason } from '../kernel/errors.ts'
@@ -45,14 +46,7 @@ type Answer = NonNullable<MemberJoin['status']>
 
 const members = resource(MemberClusterKind)
 const tokens = resource(JoinTokenKind)
-const namespaces: Resource = {
-  group: '',
-  version: 'v1',
-  apiVersion: 'v1',
-  kind: 'Namespace',
-  plural: 'namespaces',
-  namespaced: false,
-}
+const namespaces = resource(NamespaceKind)
 const joinRef = { group: MemberJoinKind.group, resource: MemberJoinKind.plural }
 const defaultLifeMs = 90 * 86_400_000
 const maxAttempts = 5

@@ -1,4 +1,4 @@
-import { invalidValue } from '../../kernel/field-error.ts'
+import { type FieldError, immutable, invalidValue } from '../../kernel/field-error.ts'
 import { clusterIdProblem } from '../cluster-id.ts'
 import { conditionsSchema } from '../condition-schema.ts'
 import { ageOf } from '../duration.ts'
@@ -106,9 +106,18 @@ export const MemberClusterKind = defineKind({
     },
     ageColumn,
   ],
-  validate: object => {
+  validate: (object, old) => {
     const problem = clusterIdProblem(object.metadata.name)
-    return problem === undefined ? [] : [invalidValue('metadata.name', object.metadata.name, problem)]
+    return [
+      ...(problem === undefined ? [] : [invalidValue('metadata.name', object.metadata.name, problem)]),
+      // Members write their own status; where they write and since when they count is not theirs to say.
+      ...fixed('status.namespace', object.status?.namespace, old?.status?.namespace),
+      ...fixed('status.firstAcceptedTime', object.status?.firstAcceptedTime, old?.status?.firstAcceptedTime),
+    ]
   },
 })
 export type MemberCluster = ObjectOf<typeof MemberClusterKind>
+
+function fixed(field: string, value: string | undefined, before: string | undefined): readonly FieldError[] {
+  return before === undefined || before === value ? [] : [immutable(field, value)]
+}

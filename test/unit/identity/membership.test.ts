@@ -1,0 +1,99 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import { json } from 'node:stream/consumers'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { MemberJoin } from '../../../src/api/kinds/member-join.ts'
+import { readCertificate, signRequest, verifyRequest } from '../../../src/identity/certificate.ts'
+import type { JoinToken } from '../../../src/identity/join-token.ts'
+import { joinHub, type MembershipOptions, openMembership } from '../../../src/identity/membership.ts'
+import { never } from '../../../src/kernel/abort.ts'
+import { systemClock } from '../../../src/kernel/clock.ts'
+import { temporaryFolder } from '../../support/fleet.ts'
+import { type HttpsServer, httpsServer, sendJson } from '../../support/https-server.ts'
+
+const lifetime = { clock: systemClock, lifetimeMs: 3_600_000 }
+
+describe('a member', () => {
+  let folder: ReturnType<typeof temporaryFolder>
+  let options: MembershipOptions
+  let hub: HttpsServer
+  let token: JoinToken
+  const asked: { readonly authorization: string | undefined; readonly join: MemberJoin }[] = []
+  const fault: { lose: boolean } = { lose: false }
+
+  async function signJoin(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const joining = (await json(request)) as MemberJoin // what the member sends
+    asked.push({ authorization: request.headers.authorization, join: joining })
+    const verified = await verifyRequest(joining.spec.request)
+    if (verified === undefined) throw new Error('not a request')
+    const subject = { user: `member ${asked.length}`, groups: [] }
+    const certificate = await signRequest(hub.authority, verified, subject, lifetime)
+    const status = { certificate, caBundle: hub.authority.certificate, namespace: 'member-east' }
+    if (fault.lose) request.socket.destroy()
+    else sendJson(response, 201, { ...joining, status })
+  }
+
+  beforeEach(async () => {
+    folder = temporaryFolder()
+    options = { folder: join(folder.path, 'home'), clusterId: 'east', clock: systemClock }
+    asked.length = 0
+    fault.lose = false
+    hub = await httpsServer((request, response) => {
+      if (request.method === 'POST') void signJoin(request, response)
+      else sendJson(response, 200, {})
+    })
+    token = {
+      id: 'abcdefgh',
+      secret: 's'.repeat(43),
+      authoritySha256: readCertificate(hub.authority.certificate).sha256,
+      servers: [hub.url],
+    }
+  })
+  afterEach(async () => {
+    await hub.close()
+    folder.dispose()
+  })
+
+  it('joins with a token and finds itself joined afterwards', async () => {
+    expect(await openMembership(options)).toBeUndefined()
+    const membership = await joinHub(token, options, never)
+    expect(asked).toMatchObject([
+      { authorization: `Bearer abcdefgh.${'s'.repeat(43)}`, join: { spec: { clusterID: 'east' } } },
+    ])
+    expect(membership).toMatchObject({ clusterId: 'east', namespace: 'member-east', servers: [hub.url] })
+    const again = await openMembership(options)
+    expect(again?.credentials()).toEqual(membership.credentials())
+    expect(again?.certificate.subject).toBe('CN=member 1')
+  })
+
+  it('says nothing to a hub that did not make its token', async () => {
+    const other = { ...token, authoritySha256: 'a'.repeat(64) }
+    await expect(joinHub(other, options, never)).rejects.toThrow(
+      /is another hub than the one that made the token/,
+    )
+    expect(asked).toEqual([])
+  })
+
+  it('asks again with the same key when the answer was lost', async () => {
+    fault.lose = true
+    await expect(joinHub(token, options, never)).rejects.toMatchObject({ reason: 'ServiceUnavailable' })
+    fault.lose = false
+    await joinHub(token, options, never)
+    const keys = await Promise.all(asked.map(({ join: { spec } }) => verifyRequest(spec.request)))
+    expect(keys[0]?.keySha256).toBe(keys[1]?.keySha256)
+  })
+
+  it('says which servers it could not reach', async () => {
+    const unreachable = { ...token, servers: ['https://127.0.0.1:1'] }
+    await expect(joinHub(unreachable, options, never)).rejects.toThrow(
+      /^https:\/\/127\.0\.0\.1:1 cannot be reached: .*ECONNREFUSED/,
+    )
+  })
+
+  it('does not go on as another cluster', async () => {
+    await joinHub(token, options, never)
+    await expect(openMembership({ ...options, clusterId: 'west' })).rejects.toThrow(
+      /is of the member "east", not "west"/,
+    )
+  })
+})
