@@ -1,10 +1,15 @@
 /** Puts a whole API server together: sockets, chain, registry. */
 import type { AnyKind } from '../src/api/kind.ts'
 import type { Clock } from '../src/kernel/clock.ts'
-import { methodNotAllowed, unavailable } from '../src/kernel/errors.ts'
+import { methodNotAllowed } from '../src/kernel/errors.ts'
 import type { Logger } from '../src/kernel/log.ts'
 import type { Metrics } from '../src/kernel/metrics.ts'
+import { makeAdmission } from './admission/stage.ts'
+import { impersonationStage } from './authn/impersonation.ts'
 import { authnStage } from './authn/stage.ts'
+import { authorizersInTurn } from './authz/chain-of-authorizers.ts'
+import { requireAccess } from './authz/refusal.ts'
+import { authzStage } from './authz/stage.ts'
 import { makeChain, type NonResource } from './chain.ts'
 import type { AdmissionPlugin, Authenticator, Authorizer, Review, Store, View } from './contract.ts'
 import { makeDiscovery } from './discovery/handler.ts'
@@ -17,6 +22,7 @@ import { type Listener, listen, type TlsMaterial } from './http/listener.ts'
 import { recover } from './http/recover.ts'
 import { measureEventLoop, RequestMetrics, servedKey } from './http/request-metrics.ts'
 import { render, requireAcceptable } from './negotiation/stage.ts'
+import { makeRegistry } from './registry/registry.ts'
 
 export type ApiServerOptions = {
   /** Names the server in logs. */
@@ -100,6 +106,8 @@ type State = { ready: boolean; address: string }
 
 function compose(options: ApiServerOptions, drain: Drain, state: State) {
   const { kinds, clock, log, metrics } = options
+  const authorizer = authorizersInTurn(options.authorizers)
+  const access = requireAccess(authorizer)
   const health = makeHealth([...ownChecks(drain, state), ...options.healthChecks], log)
   const discovery = makeDiscovery({
     kinds,
@@ -112,12 +120,16 @@ function compose(options: ApiServerOptions, drain: Drain, state: State) {
     refuseWhenDraining: refuseWhenDraining(drain),
     deadline: deadline(clock),
     authenticate: authnStage(options.authenticators, { anonymous: options.anonymous }),
-    impersonate: next => next,
+    impersonate: impersonationStage(access),
     maxInFlight: maxInFlight(metrics),
-    authorize: next => next,
+    authorize: authzStage(authorizer),
     requireAcceptable,
     nonResources: [health, metricsText(metrics), discovery],
-    resources: () => Promise.reject(unavailable('the registry is not there yet')),
+    resources: makeRegistry({
+      ...options,
+      admission: makeAdmission(options.admission),
+      authorize: access,
+    }),
   })
 }
 
