@@ -19,6 +19,7 @@ import { RoleBindingKind } from './role-binding.ts'
 import { SelfSubjectAccessReviewKind } from './self-subject-access-review.ts'
 import { SelfSubjectReviewKind } from './self-subject-review.ts'
 import { SelfSubjectRulesReviewKind } from './self-subject-rules-review.ts'
+import { ServiceKind } from './service.ts'
 import { ServiceExportKind } from './service-export.ts'
 import { ServiceImportKind } from './service-import.ts'
 import { SubjectAccessReviewKind } from './subject-access-review.ts'
@@ -43,6 +44,7 @@ export const kinds: readonly AnyKind[] = [
   SelfSubjectAccessReviewKind,
   SelfSubjectReviewKind,
   SelfSubjectRulesReviewKind,
+  ServiceKind,
   ServiceExportKind,
   ServiceImportKind,
   SubjectAccessReviewKind,
