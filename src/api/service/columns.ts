@@ -34,16 +34,10 @@ export const serviceColumns: readonly Column<Service>[] = [
 
 function externalAddress({ spec = {}, status }: Service): string {
   const external = spec.externalIPs ?? []
-  switch (spec.type) {
-    case 'ExternalName':
-      return spec.externalName ?? ''
-    case 'LoadBalancer': {
-      const ingress = (status?.loadBalancer?.ingress ?? []).map(i => i.ip || i.hostname || '')
-      return [...new Set([...ingress, ...external])].filter(Boolean).join(',') || '<pending>'
-    }
-    default:
-      return external.join(',') || '<none>'
-  }
+  if (spec.type === 'ExternalName') return spec.externalName ?? ''
+  if (spec.type !== 'LoadBalancer') return external.join(',') || '<none>'
+  const ingress = (status?.loadBalancer?.ingress ?? []).map(i => i.ip || i.hostname || '')
+  return [...new Set([...ingress, ...external])].filter(Boolean).join(',') || '<pending>'
 }
 
 function portText({ port, nodePort, protocol }: ServicePort): string {
