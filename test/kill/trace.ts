@@ -1,0 +1,32 @@
+/** A system call that began, or that ended without an error, as `strace -f` tells it. */
+export type Traced = { readonly at: 'begin' | 'end'; readonly call: string }
+
+/** Reads the output of `strace -f -o`, where a call that others interrupt stands on two lines. */
+export function readTrace(text: string): readonly Traced[] {
+  const unfinished = new Map<string, string>()
+  const events: Traced[] = []
+  for (const line of text.split('\n')) {
+    const thread = line.slice(0, line.indexOf(' '))
+    const isResumed = line.includes(' resumed>')
+    const call = isResumed ? (unfinished.get(thread) ?? line) : line
+    if (!isResumed) events.push({ at: 'begin', call })
+    if (line.endsWith('<unfinished ...>')) unfinished.set(thread, call)
+    else if (/\) += \d+$/.test(line)) events.push({ at: 'end', call })
+  }
+  return events
+}
+
+/**
+ * The course of writes to the log files of a store and to standard output in letters: `a` a log was appended to, `s` a
+ * sync of it began, `S` a sync of it ended, `w` an answer began to be written.
+ */
+export function courseOf(events: readonly Traced[]): string {
+  return events.map(letterOf).join('')
+}
+
+function letterOf({ at, call }: Traced): string {
+  if (/ write\(1</.test(call)) return at === 'begin' ? 'w' : ''
+  if (/ write\(\d+<[^>]*\/\d+\.log>/.test(call)) return at === 'end' ? 'a' : ''
+  if (/ f(data)?sync\(\d+<[^>]*\/\d+\.log>/.test(call)) return at === 'end' ? 'S' : 's'
+  return ''
+}
