@@ -1,12 +1,19 @@
 /**
  * The server and the credentials that a kubeconfig names, with every way to sign in that `KubeConfig` of
- * @kubernetes/client-node knows (files, tokens, exec plugins, OIDC). The package is loaded here and nowhere else, when
- * a kubeconfig is really used: it costs 70 MB and 0.4 s.
+ * @kubernetes/client-node knows. Certificates and tokens are read without it: the package is loaded here and nowhere
+ * else, for exec plugins, OIDC and their like, since it costs 70 MB and 0.4 s.
  */
 import { statSync } from 'node:fs'
 import type { RequestOptions } from 'node:https'
 import type { KubeConfig } from '@kubernetes/client-node'
 import type { Clock } from '../kernel/clock.ts'
+import {
+  isPlain,
+  type KubeconfigEntry,
+  type KubeconfigSource,
+  plainSource,
+  readEntry,
+} from './kubeconfig-entry.ts'
 import type { Credentials, TransportOptions } from './transport.ts'
 
 export type KubeconfigOptions = {
@@ -28,46 +35,41 @@ const rereadMs = 60_000
 /** Throws an `Error` with one sentence when the file or what it names cannot be used. */
 export async function fromKubeconfig(options: KubeconfigOptions): Promise<FromKubeconfig> {
   const { path, clock } = options
-  let config = await loaded(options)
+  let source = await openSource(options)
   let modifiedMs = statSync(path).mtimeMs
-  const cluster = config.getCurrentCluster()
-  if (cluster === null) throw new Error(`kubeconfig ${path}: the context names no cluster of the file`)
-  if (cluster.skipTLSVerify) {
-    throw new Error(
-      `kubeconfig ${path}: insecure-skip-tls-verify is not supported, name a certificate-authority`,
-    )
-  }
   let read: { readonly atMs: number; readonly credentials: Credentials } | undefined
   return {
-    name: config.getCurrentContext(),
-    servers: [cluster.server],
-    ...(cluster.tlsServerName === undefined ? {} : { tlsServerName: cluster.tlsServerName }),
+    name: source.context,
+    servers: [source.server],
+    ...(source.tlsServerName === undefined ? {} : { tlsServerName: source.tlsServerName }),
     credentials: async () => {
       if (read !== undefined && clock.now() - read.atMs < rereadMs) return read.credentials
       const changedMs = statSync(path).mtimeMs
-      if (changedMs !== modifiedMs) config = await loaded(options)
+      if (changedMs !== modifiedMs) source = await openSource(options)
       modifiedMs = changedMs
-      read = { atMs: clock.now(), credentials: await credentialsOf(config) }
+      read = { atMs: clock.now(), credentials: await source.credentials() }
       return read.credentials
     },
   }
 }
 
-async function loaded({ path, context }: KubeconfigOptions): Promise<KubeConfig> {
+async function openSource(options: KubeconfigOptions): Promise<KubeconfigSource> {
+  const entry = readEntry(options)
+  return isPlain(entry) ? plainSource(entry) : librarySource(entry)
+}
+
+async function librarySource(entry: KubeconfigEntry): Promise<KubeconfigSource> {
   const { KubeConfig } = await import('@kubernetes/client-node')
   const config = new KubeConfig()
-  try {
-    config.loadFromFile(path)
-  } catch (cause) {
-    throw new Error(`kubeconfig ${path} cannot be read: ${cause instanceof Error ? cause.message : cause}`, {
-      cause,
-    })
+  config.loadFromFile(entry.path)
+  config.setCurrentContext(entry.context)
+  const { server, tlsServerName } = plainSource(entry)
+  return {
+    context: entry.context,
+    server,
+    ...(tlsServerName === undefined ? {} : { tlsServerName }),
+    credentials: () => credentialsOf(config),
   }
-  if (context !== undefined) config.setCurrentContext(context)
-  if (config.getContextObject(config.getCurrentContext()) === null) {
-    throw new Error(`kubeconfig ${path} has no context "${config.getCurrentContext() ?? ''}"`)
-  }
-  return config
 }
 
 async function credentialsOf(config: KubeConfig): Promise<Credentials> {
@@ -77,13 +79,9 @@ async function credentialsOf(config: KubeConfig): Promise<Credentials> {
     Object.entries(request.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
   )
   const token = /^Bearer (.+)$/.exec(String(headers.get('authorization') ?? ''))?.[1]
-  const pem = { ca: request.ca, cert: request.cert, key: request.key }
+  const pem = Object.entries({ ca: request.ca, cert: request.cert, key: request.key })
   return {
-    ...Object.fromEntries(
-      Object.entries(pem)
-        .filter(([, value]) => value)
-        .map(([name, value]) => [name, String(value)]),
-    ),
+    ...Object.fromEntries(pem.filter(([, value]) => value).map(([name, value]) => [name, String(value)])),
     ...(token === undefined ? {} : { token: token.trim() }),
   }
 }

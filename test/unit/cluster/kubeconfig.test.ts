@@ -80,6 +80,13 @@ describe('a kubeconfig', () => {
     expect(await found.credentials(never)).toMatchObject({ token: 'new' })
   })
 
+  it('reads a token file', async () => {
+    writeFileSync(join(folder.path, 'token'), 'abc\n')
+    writeFileSync(path, kubeconfig({ tokenFile: 'token', token: 'less' }))
+    const found = await fromKubeconfig({ path, clock })
+    expect(await found.credentials(never)).toMatchObject({ token: 'abc' })
+  })
+
   it('asks an exec plugin', async () => {
     const plugin = join(folder.path, 'plugin')
     const credential = {

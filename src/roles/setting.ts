@@ -1,0 +1,145 @@
+/**
+ * What can be set, said once: `clusterId` is the flag `--cluster-id`, the environment variable `ISTHMUS_CLUSTER_ID` and
+ * the key `cluster-id` of the config file. A flag wins over the environment, that over the file, that over the default.
+ */
+import { isIP } from 'node:net'
+import { clusterIdProblem } from '../api/cluster-id.ts'
+import { parseCidr } from '../ip/cidr.ts'
+
+export type Setting<T> = {
+  /** What stands for the value in `--help`. */
+  readonly placeholder: string
+  readonly description: string
+  /** Absent: it has to be given, unless `optional`. */
+  readonly default?: string
+  readonly optional?: boolean
+  /** Throws an `Error` that says what the value must be; the name and the value are added by the caller. */
+  parse(text: string): T
+}
+
+export type Settings = Readonly<Record<string, Setting<unknown>>>
+
+export type Values<S extends Settings> = {
+  readonly [K in keyof S]: S[K] extends Setting<infer T> ? T : never
+}
+
+type Words = { readonly placeholder: string; readonly description: string; readonly default?: string }
+
+const maxListed = 1000
+
+/** Undefined when it is not given. */
+export function optional<T>({ default: _default, ...setting }: Setting<T>): Setting<T | undefined> {
+  return { ...setting, optional: true }
+}
+
+export function text(words: Words): Setting<string> {
+  return {
+    ...words,
+    parse: value => {
+      if (value === '') throw new Error('must not be empty')
+      return value
+    },
+  }
+}
+
+export function integer(words: Words, minimum: number, maximum: number): Setting<number> {
+  return {
+    ...words,
+    parse: value => {
+      const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN
+      if (number >= minimum && number <= maximum) return number
+      throw new Error(`must be a whole number from ${minimum} to ${maximum}`)
+    },
+  }
+}
+
+export function oneOf<const V extends readonly string[]>(words: Words, values: V): Setting<V[number]> {
+  return {
+    ...words,
+    parse: value => {
+      const found = values.find(v => v === value)
+      if (found === undefined) throw new Error(`must be one of ${values.join(', ')}`)
+      return found
+    },
+  }
+}
+
+const unitsMs: ReadonlyMap<string, number> = new Map([
+  ['ms', 1],
+  ['s', 1000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+  ['d', 86_400_000],
+])
+
+/** `90s`, `5m`, `1h30m`: milliseconds. */
+export function duration(words: Words): Setting<number> {
+  return {
+    ...words,
+    parse: value => {
+      const wellFormed = value.length <= 40 && /^(\d{1,9}(ms|s|m|h|d))+$/.test(value)
+      if (!wellFormed) throw new Error('must be a duration such as 90s, 5m or 1h30m')
+      const parts = [...value.matchAll(/(\d+)(ms|s|m|h|d)/g)]
+      return parts.reduce((sum, [, count, unit]) => sum + Number(count) * (unitsMs.get(unit ?? '') ?? 0), 0)
+    },
+  }
+}
+
+/** Values with commas between them, none twice. */
+export function listOf<T>(item: Setting<T>, maximum = maxListed): Setting<readonly T[]> {
+  return {
+    ...item,
+    parse: value => {
+      const parts = value.split(',').map(part => part.trim())
+      if (parts.length > maximum) throw new Error(`must name at most ${maximum}`)
+      const twice = parts.find((part, at) => parts.indexOf(part) !== at)
+      if (twice !== undefined) throw new Error(`must not name "${twice}" twice`)
+      return parts.map(part => item.parse(part))
+    },
+  }
+}
+
+export function clusterId(words: Words): Setting<string> {
+  return {
+    ...words,
+    parse: value => {
+      const problem = clusterIdProblem(value)
+      if (problem !== undefined) throw new Error(problem)
+      return value
+    },
+  }
+}
+
+export function cidr(words: Words): Setting<string> {
+  return {
+    ...words,
+    parse: value => {
+      if (parseCidr(value) === undefined) throw new Error('must be blocks of addresses such as 10.0.0.0/16')
+      return value
+    },
+  }
+}
+
+export function ipAddress(words: Words): Setting<string> {
+  return {
+    ...words,
+    parse: value => {
+      if (isIP(value) === 0) throw new Error('must be an IP address')
+      return value
+    },
+  }
+}
+
+/** `host:port`; the value is `https://host:port`. */
+export function address(words: Words): Setting<string> {
+  return {
+    ...words,
+    parse: value => {
+      const server = `https://${value}`
+      const url = URL.canParse(server) ? new URL(server) : undefined
+      const bare = url?.pathname === '/' && url.search === '' && url.hash === '' && url.username === ''
+      if (!bare || url.hostname === '') throw new Error('must be of the form host:port')
+      return server
+    },
+  }
+}
