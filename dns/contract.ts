@@ -74,6 +74,17 @@ export type ServiceFacts = {
 /** `namespace/name` of a ServiceImport. */
 export type ServiceKey = string
 
+/** Where services come from: an API server, or what was kept of it. */
+export interface ServiceSource {
+  /** Resolves when everything is known; rejects when the source ends before. */
+  readonly synced: Promise<void>
+  keys(): Iterable<ServiceKey>
+  /** The service as it is now, undefined when there is none. */
+  facts(key: ServiceKey): ServiceFacts | undefined
+  /** Called after a service, or one of its slices, has changed. */
+  onChange(listener: (key: ServiceKey) => void): void
+}
+
 /** Why a part of a service has no record. */
 export type ProblemReason =
   | 'service-name'

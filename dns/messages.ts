@@ -2,8 +2,12 @@
 import type { CompiledService, Report, ZoneChange, ZoneSettings } from './contract.ts'
 import type { Endpoint } from './server/bind.ts'
 
+/** Tells our workers from those of others. */
+export const workerRole = 'isthmus-dns'
+
 /** `workerData`. */
 export type WorkerSettings = {
+  readonly role: typeof workerRole
   readonly endpoint: Endpoint
   readonly zone: ZoneSettings
   /** Records that every zone has. */

@@ -6,7 +6,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { errorText } from '../src/kernel/abort.ts'
 import { systemClock } from '../src/kernel/clock.ts'
 import { Chain } from './chain.ts'
-import type { FromWorker, ToWorker, WorkerSettings } from './messages.ts'
+import { type FromWorker, type ToWorker, type WorkerSettings, workerRole } from './messages.ts'
 import type { Endpoint } from './server/bind.ts'
 import { tcpLimits } from './server/limits.ts'
 import { Tally } from './server/tally.ts'
@@ -73,11 +73,14 @@ async function close(port: Port, { udp, tcp }: Sockets): Promise<void> {
   port.close()
 }
 
+function isOurs(data: unknown): data is WorkerSettings {
+  return typeof data === 'object' && data !== null && 'role' in data && data.role === workerRole
+}
+
 // The main thread loads this file too, so that its compiled form is cached for the workers.
-if (parentPort !== null) {
+if (parentPort !== null && isOurs(workerData)) {
   const port = parentPort
-  // What starts a worker says what is in its data.
-  const settings = workerData as WorkerSettings
+  const settings = workerData
   run(port, settings).catch((thrown: unknown) => {
     port.postMessage({ kind: 'refused', message: errorText(thrown) } satisfies FromWorker)
     port.close()

@@ -1,7 +1,7 @@
-import { createServer, type Server, type Socket } from 'node:net'
+import type { Server, Socket } from 'node:net'
 import type { Clock } from '../../src/kernel/clock.ts'
 import type { Observer, Responder } from '../contract.ts'
-import { bindError, type Endpoint } from './bind.ts'
+import { type Endpoint, listenTcp } from './bind.ts'
 import { Connection } from './connection.ts'
 import { FrameBatch } from './frames.ts'
 import { Admission, type TcpLimits } from './limits.ts'
@@ -25,22 +25,7 @@ export type TcpServer = {
 
 /** Rejects with one sentence when it cannot listen. */
 export async function serveTcp(endpoint: Endpoint, options: TcpOptions): Promise<TcpServer> {
-  const server = createServer({ noDelay: true })
-  await listening(server, endpoint)
-  const listener = new Listener(server, options)
-  return listener
-}
-
-function listening(server: Server, endpoint: Endpoint): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const fail = (cause: unknown): void => reject(bindError('tcp', endpoint, cause))
-    server.once('error', fail)
-    const { host, port, shared } = endpoint
-    server.listen({ host, port, exclusive: true, reusePort: shared, backlog: 1024 }, () => {
-      server.off('error', fail)
-      resolve()
-    })
-  })
+  return new Listener(await listenTcp(endpoint, { noDelay: true }), options)
 }
 
 class Listener implements TcpServer {

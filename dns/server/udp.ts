@@ -1,8 +1,7 @@
 /** One datagram, one answer. */
-import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
-import { isIPv6 } from 'node:net'
+import type { RemoteInfo, Socket } from 'node:dgram'
 import type { Observer, Responder } from '../contract.ts'
-import { bindError, type Endpoint } from './bind.ts'
+import { bindUdp, type Endpoint } from './bind.ts'
 
 /** Bridges pauses of the event loop; the kernel gives at most twice net.core.rmem_max. */
 const receiveBufferOctets = 4 * 1024 * 1024
@@ -15,14 +14,11 @@ export async function serveUdp(
   responder: Responder,
   observer: Observer,
 ): Promise<UdpServer> {
-  const socket = createSocket({
-    type: isIPv6(endpoint.host) ? 'udp6' : 'udp4',
+  const socket = await bindUdp(endpoint, {
     recvBufferSize: receiveBufferOctets,
-    reusePort: endpoint.shared,
     // Every address that comes in is an IP address already.
     lookup: (address, _options, done) => done(null, address, 0),
   })
-  await bound(socket, endpoint)
   const { port, address } = socket.address()
   socket.on('error', thrown => observer.fault(thrown))
   socket.on('message', (message, peer) => {
@@ -30,20 +26,6 @@ export async function serveUdp(
     else observer.dropped('udp')
   })
   return { port, close: () => new Promise(resolve => socket.close(() => resolve())) }
-}
-
-function bound(socket: Socket, endpoint: Endpoint): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const fail = (cause: unknown): void => {
-      socket.close()
-      reject(bindError('udp', endpoint, cause))
-    }
-    socket.once('error', fail)
-    socket.bind({ address: endpoint.host, port: endpoint.port, exclusive: true }, () => {
-      socket.off('error', fail)
-      resolve()
-    })
-  })
 }
 
 /** Nothing can be sent to port 0, and a datagram from our own socket would be answered for ever. */

@@ -1,0 +1,86 @@
+/** What the responder counts, named after the metrics of CoreDNS. */
+import type { HistogramReading, Metrics } from '../src/kernel/metrics.ts'
+import { durationBuckets, type ProblemReason, type Report, type Transport } from './contract.ts'
+
+export type Instruments = {
+  report(report: Report): void
+  readonly restarts: { add(): void }
+  services(count: number): void
+  names(count: number): void
+  serial(serial: number): void
+  skipped(reason: ProblemReason, count: number): void
+  buildSeconds(seconds: number): void
+}
+
+export function instrumentsOf(metrics: Metrics): Instruments {
+  const gauge = (name: string, help: string, labels: readonly string[] = []) =>
+    metrics.gauge({ name: `isthmus_dns_${name}`, help, labels })
+  const services = gauge('services', 'ServiceImports that the zone is made of.')
+  const names = gauge('names', 'Names that own records.')
+  const serial = gauge('zone_serial', 'Serial of the zone: the time of its last change.')
+  const skipped = gauge('skipped_records', 'Parts of services that cannot become records.', ['reason'])
+  const build = metrics.histogram({
+    name: 'isthmus_dns_build_duration_seconds',
+    help: 'Time to make the records of one service.',
+    buckets: [0.0001, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1],
+  })
+  return {
+    report: queryInstruments(metrics),
+    restarts: metrics.counter({
+      name: 'isthmus_dns_worker_restarts_total',
+      help: 'Answering threads that ended unexpectedly and were started again.',
+    }),
+    services: count => services.set(count),
+    names: count => names.set(count),
+    serial: value => serial.set(value),
+    skipped: (reason, count) => skipped.set(count, { reason }),
+    buildSeconds: seconds => build.observe(seconds),
+  }
+}
+
+/** Adds up what the workers report. */
+function queryInstruments(metrics: Metrics): (report: Report) => void {
+  const counter = (name: string, help: string, labels: readonly string[] = []) =>
+    metrics.counter({ name: `isthmus_dns_${name}`, help, labels })
+  const requests = counter('requests_total', 'Queries answered.', ['proto', 'type'])
+  const responses = counter('responses_total', 'Answers by response code.', ['proto', 'type', 'rcode'])
+  const dropped = counter('dropped_total', 'Messages and connections without an answer.', ['proto'])
+  const truncated = counter('truncated_total', 'Answers that not all records fitted into.', ['proto'])
+  const faults = counter('faults_total', 'Errors inside of the responder.')
+  const durations = durationsOf(metrics)
+  return report => {
+    for (const { transport: proto, type, rcode, count } of report.requests) {
+      requests.add({ proto, type }, count)
+      responses.add({ proto, type, rcode }, count)
+    }
+    for (const proto of ['udp', 'tcp'] as const) {
+      if (report.dropped[proto] > 0) dropped.add({ proto }, report.dropped[proto])
+      if (report.truncated[proto] > 0) truncated.add({ proto }, report.truncated[proto])
+    }
+    if (report.faults > 0) faults.add({}, report.faults)
+    durations(report)
+  }
+}
+
+function durationsOf(metrics: Metrics): (report: Report) => void {
+  const readings = new Map<Transport, { counts: number[]; sum: number }>()
+  metrics.histogramFrom(
+    {
+      name: 'isthmus_dns_request_duration_seconds',
+      help: 'Time from reading a query to handing over its answer.',
+      labels: ['proto'],
+      buckets: durationBuckets,
+    },
+    () =>
+      [...readings].map(([proto, { counts, sum }]): HistogramReading => ({ labels: { proto }, counts, sum })),
+  )
+  return report => {
+    for (const { transport, counts, sumSeconds } of report.durations) {
+      const old = readings.get(transport)
+      readings.set(transport, {
+        counts: counts.map((count, index) => count + (old?.counts[index] ?? 0)),
+        sum: sumSeconds + (old?.sum ?? 0),
+      })
+    }
+  }
+}

@@ -1,0 +1,234 @@
+/**
+ * Wires the responder: services from the cluster, or from disk while it is away → records → workers. The main thread only
+ * compiles; every query is answered by a worker.
+ */
+import { isIP } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import type { Cluster } from '../src/cluster/cluster.ts'
+import { background, errorText, never, sleep } from '../src/kernel/abort.ts'
+import type { Clock } from '../src/kernel/clock.ts'
+import { badRequest } from '../src/kernel/errors.ts'
+import type { Logger } from '../src/kernel/log.ts'
+import type { Metrics } from '../src/kernel/metrics.ts'
+import { maxNsidOctets } from './chain.ts'
+import { rrType, type ServiceSource, type ZoneSettings } from './contract.ts'
+import { type Instruments, instrumentsOf } from './instruments.ts'
+import { workerRole } from './messages.ts'
+import { WorkerPool } from './pool.ts'
+import { Publisher } from './publisher.ts'
+import { queryItself } from './server/self-query.ts'
+import { storedServices } from './source/snapshot-file.ts'
+import { SnapshotKeeper } from './source/snapshot-keeper.ts'
+import { watchServices } from './source/watch.ts'
+import { compileFixed } from './zone/fixed.ts'
+import { wireName } from './zone/names.ts'
+
+export type DnsOptions = {
+  readonly cluster: Cluster
+  /** An IP address; `::` for all of both families. */
+  readonly host: string
+  /** For UDP and TCP; 0 for one that is free. */
+  readonly port: number
+  /** `clusterset.local` when absent. */
+  readonly zone?: string
+  /** Of all records but the schema's version; 0 to 3600, 5 when absent. */
+  readonly ttlSeconds?: number
+  /** Where the last known services are kept; absent for nowhere. */
+  readonly snapshotFile?: string
+  /** Answering threads; 1 when absent. */
+  readonly workers?: number
+  /** What `ns.dns` in the zone resolves to; absent for the address that is listened on. */
+  readonly nameServerAddresses?: readonly string[]
+  /** What NSID answers; absent for nothing. */
+  readonly nsid?: string
+  /** How long `close` goes on answering: until nobody sends queries here any more. 0 when absent. */
+  readonly lameDuckMs?: number
+  readonly clock: Clock
+  readonly log: Logger
+  readonly metrics: Metrics
+}
+
+export type Dns = {
+  /** Sockets are bound and the services are known, from the cluster or from disk; false again once it closes. */
+  ready(): boolean
+  readonly address: { readonly host: string; readonly port: number }
+  /** Resolves when all changes that were seen are answered with. */
+  settled(): Promise<void>
+  /** Liveness: rejects when its own UDP port does not answer within two seconds. */
+  check(signal: AbortSignal): Promise<void>
+  /** Never hangs: clients that do not read get five seconds. Safe to call twice. */
+  close(): Promise<void>
+}
+
+const maxTtlSeconds = 3600
+const maxWorkers = 64
+
+/** Resolves when queries are answered; rejects with one sentence when the port cannot be had. Closes when the signal aborts. */
+export async function startDns(options: DnsOptions, signal: AbortSignal): Promise<Dns> {
+  const settings = zoneSettings(options)
+  const instruments = instrumentsOf(options.metrics)
+  const log = options.log.child({ cluster: options.cluster.name })
+  const pool = await startPool({ ...options, log }, settings, instruments)
+  const responder = new RunningResponder({ ...options, log }, { settings, instruments, pool })
+  if (signal.aborted) await responder.close()
+  signal.throwIfAborted()
+  responder.closeOn(signal)
+  return responder
+}
+
+function startPool(
+  options: DnsOptions,
+  settings: ZoneSettings,
+  instruments: Instruments,
+): Promise<WorkerPool> {
+  const { host, port, workers = 1, nsid, clock, log } = options
+  if (isIP(host) === 0) throw badRequest(`dns: host ${JSON.stringify(host)} is not an IP address`)
+  if (!Number.isInteger(workers) || workers < 1 || workers > maxWorkers) {
+    throw badRequest(`dns: workers must be 1 to ${maxWorkers}, not ${workers}`)
+  }
+  if (nsid !== undefined && Buffer.byteLength(nsid) > maxNsidOctets) {
+    throw badRequest(`dns: nsid must have at most ${maxNsidOctets} octets`)
+  }
+  const worker = { role: workerRole, zone: settings, fixed: compileFixed(settings), nsid } as const
+  return WorkerPool.start({ workers, host, port, settings: worker, clock, log, instruments })
+}
+
+function zoneSettings(options: DnsOptions): ZoneSettings {
+  const { zone = 'clusterset.local', ttlSeconds = 5, host, nameServerAddresses } = options
+  if (!Number.isInteger(ttlSeconds) || ttlSeconds < 0 || ttlSeconds > maxTtlSeconds) {
+    throw badRequest(`dns: ttlSeconds must be 0 to ${maxTtlSeconds}, not ${ttlSeconds}`)
+  }
+  return {
+    origin: zone.replace(/\.$/, '').toLowerCase(),
+    ttlSeconds,
+    negativeTtlSeconds: Math.min(ttlSeconds, 5),
+    nameServerAddresses: nameServerAddresses ?? ownAddresses(host),
+  }
+}
+
+/** The address that is listened on; for all addresses, the first of each family that others can reach. */
+function ownAddresses(host: string): readonly string[] {
+  if (host !== '0.0.0.0' && host !== '::') return [host]
+  const outside = Object.values(networkInterfaces())
+    .flatMap(addresses => addresses ?? [])
+    .filter(({ internal, address }) => !internal && !address.startsWith('fe80:'))
+  const families = host === '::' ? ['IPv4', 'IPv6'] : ['IPv4']
+  return families.flatMap(family => outside.find(address => address.family === family)?.address ?? [])
+}
+
+type Parts = { readonly settings: ZoneSettings; readonly instruments: Instruments; readonly pool: WorkerPool }
+
+class RunningResponder implements Dns {
+  readonly #options: DnsOptions
+  readonly #parts: Parts
+  readonly #stop = new AbortController()
+  readonly #keeper: SnapshotKeeper
+  readonly #publisher: Publisher
+  #loaded: boolean = false
+  #live: ServiceSource | undefined
+  #closed: Promise<void> | undefined
+
+  constructor(options: DnsOptions, parts: Parts) {
+    const { clock, log, snapshotFile } = options
+    const { settings, instruments, pool } = parts
+    this.#options = options
+    this.#parts = parts
+    this.#keeper = new SnapshotKeeper({ file: snapshotFile, clock, log })
+    const publisher = new Publisher(
+      {
+        settings,
+        clock,
+        log,
+        instruments,
+        apply: change => pool.apply(change),
+        loaded: () => this.#onLoaded(),
+      },
+      this.#stop.signal,
+    )
+    this.#publisher = publisher
+    pool.onRestart = () => publisher.republish()
+    this.#measure(options.metrics)
+    background('dns services', log, this.#stop.signal, signal => this.#follow(signal))
+  }
+
+  get address(): { readonly host: string; readonly port: number } {
+    return { host: this.#options.host, port: this.#parts.pool.port }
+  }
+
+  ready(): boolean {
+    return this.#loaded && this.#closed === undefined
+  }
+
+  async settled(): Promise<void> {
+    await this.#publisher.settled()
+  }
+
+  check(signal: AbortSignal): Promise<void> {
+    const message = Buffer.concat([
+      Buffer.from([0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0]),
+      wireName(this.#parts.settings.origin),
+      Buffer.from([0, rrType.soa, 0, 1]),
+    ])
+    return queryItself({ ...this.address, message }, this.#options.clock, signal)
+  }
+
+  closeOn(signal: AbortSignal): void {
+    const close = (): void => background('dns close', this.#options.log, never, () => this.close())
+    signal.addEventListener('abort', close, { once: true, signal: this.#stop.signal })
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close()
+    return this.#closed
+  }
+
+  async #close(): Promise<void> {
+    const { clock, log, lameDuckMs = 0 } = this.#options
+    if (lameDuckMs > 0) await sleep(clock, lameDuckMs, never)
+    this.#stop.abort()
+    await this.#parts.pool.close()
+    if (this.#live === undefined) return
+    try {
+      await this.#keeper.save(this.#live, this.#publisher.serial)
+    } catch (thrown) {
+      log.warn('services cannot be kept', { error: errorText(thrown) })
+    }
+  }
+
+  /** From disk until the cluster has told everything, then from the cluster for ever. */
+  async #follow(signal: AbortSignal): Promise<void> {
+    const { cluster, clock, log } = this.#options
+    const source = watchServices({ cluster, clock, log }, signal)
+    source.onChange(key => {
+      if (this.#live === undefined) return
+      this.#keeper.changed()
+      this.#publisher.touch(key)
+    })
+    const stored = await this.#keeper.read()
+    if (stored !== undefined) {
+      log.info('serving kept services until the cluster answers', { services: stored.services.length })
+      this.#publisher.use(storedServices(stored.services), stored.serial)
+    }
+    await source.synced
+    this.#live = source
+    this.#publisher.use(source)
+    await this.#keeper.keep(source, () => this.#publisher.serial, signal)
+  }
+
+  #onLoaded(): void {
+    this.#parts.pool.tell({ kind: 'loaded' })
+    if (this.#loaded) return
+    this.#loaded = true
+    this.#options.log.info('answering', { ...this.address, zone: this.#parts.settings.origin })
+  }
+
+  #measure(metrics: Metrics): void {
+    const name = 'isthmus_dns_snapshot_age_seconds'
+    const help = 'Age of the services served from disk while the API server is away; 0 when they are current.'
+    metrics.gaugeFrom({ name, help }, () => this.#keeper.ageSeconds)
+    metrics.gaugeFrom(
+      { name: 'isthmus_dns_synced', help: '1 when the services come from the API server.' },
+      () => (this.#live === undefined ? 0 : 1),
+    )
+  }
+}
