@@ -60,7 +60,6 @@ describe('an answer that does not fit into a datagram', () => {
   })
 
   it('loses the additional section before it loses SRV records', () => {
-    // Three SRV of 62 octets and their addresses are more than 300 octets, the records alone are not.
     const name = 'db.prod.svc.clusterset.local'
     const all = raw(name, 'SRV')
     expect(counts(all)).toEqual([1, 3, 0, 3])
@@ -103,14 +102,14 @@ describe('an answer that does not fit into a datagram', () => {
     )
     const reply = huge.raw(question('huge.prod.svc.clusterset.local', 'A'), 'tcp')
     expect(reply && counts(reply)).toEqual([1, 4092, 0, 0])
-    expect(reply && reply.length).toBeLessThanOrEqual(65_535)
+    expect(reply?.length).toBeLessThanOrEqual(65_535)
     expect(reply && shown(reply).flags).toBe('qr aa rd')
     expect(huge.observer.seen.at(-1)).toMatchObject({ truncated: true, transport: 'tcp' })
     const withEdns = Buffer.concat([question('huge.prod.svc.clusterset.local', 'A'), opt({})])
     withEdns[11] = 1
     const second = huge.raw(withEdns, 'tcp')
     expect(second && counts(second)).toEqual([1, 4092, 0, 1])
-    expect(second && second.length).toBeLessThanOrEqual(65_535)
+    expect(second?.length).toBeLessThanOrEqual(65_535)
   })
 })
 
@@ -165,7 +164,7 @@ describe('SRV records', () => {
     const pointed = pointers.map(at => reply.subarray(at, reply.indexOf(0, at) + 1).toString('latin1'))
     const written = owners.filter(owner => typeof owner !== 'number').map(owner => owner.toString('latin1'))
     const expected = targets.map(target => target.toString('latin1'))
-    expect([...pointed, ...written].sort()).toEqual(expected.sort())
+    expect(new Set([...pointed, ...written])).toEqual(new Set(expected))
     expect(shown(reply).additional).toHaveLength(450)
   })
 })
