@@ -1,0 +1,291 @@
+/** The operations of kinds, as both versions of OpenAPI documents describe them. */
+import type { AnyKind } from '../kind.ts'
+import { groupVersion } from '../meta.ts'
+import { servedAt, subresourcesOf } from './discovery.ts'
+import { definitionName, type GroupVersionKind, metaName } from './openapi-definitions.ts'
+
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
+
+export type Parameter = {
+  readonly name: string
+  readonly description: string
+  readonly type: 'string' | 'integer' | 'boolean'
+}
+
+export type Operation = {
+  readonly path: string
+  readonly method: Method
+  /** `x-kubernetes-action`. */
+  readonly action: 'get' | 'list' | 'post' | 'put' | 'patch' | 'delete' | 'deletecollection'
+  readonly id: string
+  readonly tag: string
+  readonly description: string
+  readonly gvk: GroupVersionKind
+  /** In the query. */
+  readonly parameters: readonly Parameter[]
+  readonly body: { readonly definition: string; readonly mediaTypes: readonly string[] } | undefined
+  readonly codes: readonly number[]
+  readonly response: string
+}
+
+/** Media types that objects are sent and answered in. */
+export const objectMediaTypes: readonly string[] = ['application/json', 'application/yaml']
+export const watchMediaTypes: readonly string[] = ['application/json;stream=watch']
+
+/** The patches that a kind takes. */
+export function patchMediaTypesOf(kind: AnyKind): readonly string[] {
+  return [
+    'application/json-patch+json',
+    'application/merge-patch+json',
+    ...(kind.strategicMergePatch ? ['application/strategic-merge-patch+json'] : []),
+  ]
+}
+
+const parameter = (name: string, type: Parameter['type'], description: string): Parameter => ({
+  name,
+  type,
+  description,
+})
+
+const pretty = parameter('pretty', 'string', 'When true, the answer is indented.')
+const dryRun = parameter('dryRun', 'string', 'All: nothing is stored, the answer is what it would be.')
+
+const writeParameters: readonly Parameter[] = [
+  pretty,
+  dryRun,
+  parameter('fieldManager', 'string', 'Who writes, for managedFields: at most 128 printable characters.'),
+  parameter(
+    'fieldValidation',
+    'string',
+    'What becomes of unknown and repeated fields. Ignore: they are dropped. Warn, the default: they are dropped, with a warning for each. Strict: the request fails.',
+  ),
+]
+
+const forceParameter = parameter(
+  'force',
+  'boolean',
+  'For apply patches: take over fields that others manage.',
+)
+
+const listParameters: readonly Parameter[] = [
+  pretty,
+  parameter('allowWatchBookmarks', 'boolean', 'Whether a watch may send BOOKMARK events.'),
+  parameter('continue', 'string', 'Where the last page ended.'),
+  parameter('fieldSelector', 'string', 'Limits the answer to objects by their fields.'),
+  parameter('labelSelector', 'string', 'Limits the answer to objects by their labels.'),
+  parameter('limit', 'integer', 'At most so many objects in one page.'),
+  parameter('resourceVersion', 'string', 'The state to show, or to start a watch from.'),
+  parameter('resourceVersionMatch', 'string', 'NotOlderThan or Exact: how resourceVersion is meant.'),
+  parameter('sendInitialEvents', 'boolean', 'Whether a watch begins with all objects as they are.'),
+  parameter('timeoutSeconds', 'integer', 'Seconds after which the request ends.'),
+  parameter('watch', 'boolean', 'Send changes as they happen, instead of a list.'),
+]
+
+const deleteParameters: readonly Parameter[] = [
+  pretty,
+  dryRun,
+  parameter('gracePeriodSeconds', 'integer', 'Seconds that the object has to end by itself.'),
+  parameter('orphanDependents', 'boolean', 'Older form of propagationPolicy.'),
+  parameter('propagationPolicy', 'string', 'Orphan, Background or Foreground.'),
+]
+
+/** All operations on kinds of a group at a version, in the order of their paths. */
+export function operationsAt(
+  kinds: readonly AnyKind[],
+  group: string,
+  version: string,
+): readonly Operation[] {
+  return servedAt(kinds, group, version).flatMap(kind => operationsOf(kind, version))
+}
+
+/** The places of a kind: paths begin without a slash at the end, and spell parameters as kubectl looks for them. */
+type Place = {
+  readonly kind: AnyKind
+  readonly version: string
+  readonly collection: string
+  readonly item: string
+  readonly base: string
+}
+
+function operationsOf(kind: AnyKind, version: string): readonly Operation[] {
+  const base = kind.group === '' ? `/api/${version}` : `/apis/${groupVersion(kind.group, version)}`
+  const collection =
+    kind.scope === 'Cluster' ? `${base}/${kind.plural}` : `${base}/namespaces/{namespace}/${kind.plural}`
+  const place: Place = { kind, version, base, collection, item: `${collection}/{name}` }
+  switch (kind.storage) {
+    case 'review':
+      return [create(place)]
+    case 'view':
+      return [list(place), read(place), ...listEverywhere(place)]
+    case 'stored':
+      return [
+        list(place),
+        create(place),
+        deleteCollection(place),
+        read(place),
+        replace(place),
+        patch(place),
+        remove(place),
+        ...subresourcesOf(kind).flatMap(sub => subresourceOperations(place, sub.name, sub.verbs)),
+        ...listEverywhere(place),
+      ]
+  }
+}
+
+type Shape = Pick<Operation, 'path' | 'method' | 'action' | 'parameters' | 'description'> &
+  Partial<Pick<Operation, 'body' | 'codes' | 'response'>> & {
+    readonly verb: string
+    readonly suffix?: string
+  }
+
+function operation({ kind, version }: Place, shape: Shape): Operation {
+  const { verb, suffix = '', ...rest } = shape
+  const group = kind.group === '' ? 'core' : (kind.group.split('.')[0] ?? '')
+  const scope = kind.scope === 'Namespaced' && shape.path.includes('{namespace}') ? 'Namespaced' : ''
+  return {
+    body: undefined,
+    codes: [200],
+    response: definitionName(kind, version),
+    id: `${verb}${upper(group)}${upper(version)}${scope}${kind.kind}${suffix}`,
+    tag: `${group}_${version}`,
+    gvk: { group: kind.group, kind: kind.kind, version },
+    ...rest,
+  }
+}
+
+function upper(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1)
+}
+
+function objectBody({ kind, version }: Place): Operation['body'] {
+  return { definition: definitionName(kind, version), mediaTypes: objectMediaTypes }
+}
+
+const deleteBody: Operation['body'] = { definition: metaName('DeleteOptions'), mediaTypes: objectMediaTypes }
+
+function list(place: Place): Operation {
+  const { kind, version } = place
+  return operation(place, {
+    path: place.collection,
+    method: 'get',
+    action: 'list',
+    verb: 'list',
+    description: `List or watch ${kind.plural}.`,
+    parameters: listParameters,
+    response: `${definitionName(kind, version)}List`,
+  })
+}
+
+function listEverywhere(place: Place): readonly Operation[] {
+  if (place.kind.scope === 'Cluster') return []
+  const everywhere = list({ ...place, collection: `${place.base}/${place.kind.plural}` })
+  return [{ ...everywhere, id: `${everywhere.id}ForAllNamespaces` }]
+}
+
+function create(place: Place): Operation {
+  return operation(place, {
+    path: place.collection,
+    method: 'post',
+    action: 'post',
+    verb: 'create',
+    description: `Create a ${place.kind.kind}.`,
+    parameters: writeParameters,
+    body: objectBody(place),
+    codes: [200, 201, 202],
+  })
+}
+
+function deleteCollection(place: Place): Operation {
+  return operation(place, {
+    path: place.collection,
+    method: 'delete',
+    action: 'deletecollection',
+    verb: 'deleteCollection',
+    description: `Delete ${place.kind.plural}.`,
+    parameters: [
+      ...deleteParameters,
+      ...listParameters.filter(p => p.name !== 'pretty' && p.name !== 'watch'),
+    ],
+    body: deleteBody,
+    response: metaName('Status'),
+  })
+}
+
+function read(place: Place, at = place.item, suffix = ''): Operation {
+  return operation(place, {
+    path: at,
+    method: 'get',
+    action: 'get',
+    verb: 'read',
+    suffix,
+    description: `Read the ${place.kind.kind}.`,
+    parameters: [pretty],
+  })
+}
+
+function replace(place: Place, at = place.item, suffix = ''): Operation {
+  return operation(place, {
+    path: at,
+    method: 'put',
+    action: 'put',
+    verb: 'replace',
+    suffix,
+    description: `Replace the ${place.kind.kind}.`,
+    parameters: writeParameters,
+    body: objectBody(place),
+    codes: [200, 201],
+  })
+}
+
+function patch(place: Place, at = place.item, suffix = ''): Operation {
+  return operation(place, {
+    path: at,
+    method: 'patch',
+    action: 'patch',
+    verb: 'patch',
+    suffix,
+    description: `Change a part of the ${place.kind.kind}.`,
+    parameters: [...writeParameters, forceParameter],
+    body: { definition: metaName('Patch'), mediaTypes: patchMediaTypesOf(place.kind) },
+    codes: [200, 201],
+  })
+}
+
+function remove(place: Place): Operation {
+  return operation(place, {
+    path: place.item,
+    method: 'delete',
+    action: 'delete',
+    verb: 'delete',
+    description: `Delete the ${place.kind.kind}.`,
+    parameters: deleteParameters,
+    body: deleteBody,
+    codes: [200, 202],
+    response: metaName('Status'),
+  })
+}
+
+function subresourceOperations(place: Place, name: string, verbs: readonly string[]): readonly Operation[] {
+  const at = `${place.item}/${name}`
+  const suffix = upper(name)
+  return [
+    ...(verbs.includes('get') ? [read(place, at, suffix)] : []),
+    ...(verbs.includes('update') ? [replace(place, at, suffix)] : []),
+    ...(verbs.includes('patch') ? [patch(place, at, suffix)] : []),
+  ]
+}
+
+/** The parameters in a path, by name. */
+export function pathParametersOf(path: string): readonly Parameter[] {
+  return [
+    ...(path.includes('{namespace}')
+      ? [parameter('namespace', 'string', 'The namespace of the object.')]
+      : []),
+    ...(path.includes('{name}') ? [parameter('name', 'string', 'The name of the object.')] : []),
+  ]
+}
+
+/** Operations by their paths, in the order in which paths first appear. */
+export function byPath(operations: readonly Operation[]): ReadonlyMap<string, readonly Operation[]> {
+  return Map.groupBy(operations, o => o.path)
+}
