@@ -6,7 +6,7 @@ import type { Logger } from '../../src/kernel/log.ts'
 import type { ApiRequest, Encoded, Responder } from '../contract.ts'
 import { type RawRequest, toApiRequest } from './request.ts'
 import type { RequestMetrics } from './request-metrics.ts'
-import { type RawResponse, type ResponseHeaders, writeBody } from './respond.ts'
+import { breakOff, type RawResponse, type ResponseHeaders, writeBody } from './respond.ts'
 import { warningHeaders } from './warnings.ts'
 import { WatchStream } from './watch-stream.ts'
 
@@ -61,7 +61,7 @@ export class Exchanges {
     raw.on('error', ignore)
     this.#serve({ raw, target, open, signal: controller.signal }).catch((thrown: unknown) => {
       this.#options.log.error('response failed', { error: errorText(thrown) })
-      response.destroy()
+      breakOff(response)
     })
   }
 

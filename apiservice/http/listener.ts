@@ -49,6 +49,8 @@ const http1Options = {
   keepAliveTimeout: 120_000,
   headersTimeout: 32_000,
   requestTimeout: 120_000,
+  // Node would answer without a body; see request.ts.
+  requireHostHeader: false,
 }
 
 const http2Settings = {

@@ -10,8 +10,11 @@ export type RawRequest = IncomingMessage | Http2ServerRequest
 
 const anonymous: UserInfo = { name: 'system:anonymous', groups: ['system:unauthenticated'], extra: {} }
 
-/** Reads everything but the body. `target` is the request target as it was sent. Throws 400 on a broken path. */
+/** Reads everything but the body. `target` is the request target as it was sent. Throws 400 on what is no proper request. */
 export function toApiRequest(raw: RawRequest, target: string, warn: (text: string) => void): ApiRequest {
+  if (raw.httpVersion === '1.1' && raw.headers.host === undefined) {
+    throw badRequest('missing required Host header')
+  }
   const method = (raw.method ?? '').toUpperCase()
   const { path, query } = splitTarget(target)
   let body: Promise<Buffer> | undefined

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { constants as http2 } from 'node:http2'
 import { setImmediate as turn } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { constants, createGzip, gzip as gzipCallback } from 'node:zlib'
@@ -12,8 +13,16 @@ export interface RawResponse extends NodeJS.WritableStream {
   /** Absent on HTTP/2, where `writeHead` sends. */
   flushHeaders?(): void
   destroy(): unknown
+  /** HTTP/2 only. */
+  readonly stream?: { close(code: number): void }
   readonly headersSent: boolean
   readonly writableEnded: boolean
+}
+
+/** Ends a response so that nobody takes it for whole: a reset of the stream, or of the connection on HTTP/1.1. */
+export function breakOff(response: RawResponse): void {
+  if (response.stream === undefined) response.destroy()
+  else response.stream.close(http2.NGHTTP2_INTERNAL_ERROR)
 }
 
 /** A longer body is compressed where the client takes gzip. */
@@ -94,7 +103,7 @@ async function writeSlices(
     target.end()
   } catch (thrown) {
     zip?.destroy()
-    response.destroy()
+    breakOff(response)
     if (!takes.signal.aborted) throw thrown
   }
   return written

@@ -1,5 +1,5 @@
 import type { WatchEvent, WatchSink } from '../contract.ts'
-import type { RawResponse } from './respond.ts'
+import { breakOff, type RawResponse } from './respond.ts'
 
 /** What a watcher may leave unread before it is cut off, besides its first batch: the state it asked for. */
 export const maxUnreadBytes = 16 * 1024 * 1024
@@ -83,8 +83,16 @@ export class WatchStream implements WatchSink {
       length += frame.length
       frames.push(frame)
     }
+    this.#forgetSent()
     const only = frames[0]
     return frames.length === 1 && only !== undefined ? only : Buffer.concat(frames, length)
+  }
+
+  /** A reader that keeps up but never catches up must not make the queue grow. */
+  #forgetSent(): void {
+    if (this.#next < 1024 || this.#next * 2 < this.#queue.length) return
+    this.#queue = this.#queue.slice(this.#next)
+    this.#next = 0
   }
 
   #cutOff(): void {
@@ -92,7 +100,7 @@ export class WatchStream implements WatchSink {
     this.#queue = []
     this.#next = 0
     this.#options.onSlow()
-    this.#options.response.destroy()
+    breakOff(this.#options.response)
   }
 }
 

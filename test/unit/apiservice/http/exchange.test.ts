@@ -1,0 +1,198 @@
+import { gunzipSync } from 'node:zlib'
+import { afterEach, describe, expect, it } from 'vitest'
+import { issueClient } from '../../../../src/identity/certificate.ts'
+import { protocols } from '../../../support/api-client.ts'
+import { bytes, httpFronts, lifetime, ok, recording, withBody } from '../../../support/http-front.ts'
+
+const { start: aFront, close } = httpFronts()
+afterEach(close)
+
+describe.each(protocols)('over %s', protocol => {
+  it('a request is read whole: path decoded once, query, headers line by line in UTF-8', async () => {
+    const { requests, responder } = recording()
+    const client = (await aFront(responder)).client(protocol)
+    await client.send('/apis/g/v1/foos/a%2520b%3Ac?x=1&x=2&y=a+b', {
+      headers: {
+        'x-group': ['one, still one', 'two'],
+        'x-name': Buffer.from('žlutý', 'utf8').toString('latin1'),
+      },
+    })
+    const [request] = requests
+    expect(request).toMatchObject({
+      method: 'GET',
+      path: '/apis/g/v1/foos/a%20b:c',
+      info: { verb: 'get', name: 'a%20b:c' },
+      peer: { address: '127.0.0.1', certificates: [] },
+      user: { name: 'system:anonymous' },
+    })
+    expect(request?.query.getAll('x')).toEqual(['1', '2'])
+    expect(request?.query.get('y')).toBe('a b')
+    expect(request?.headers.get('x-group')).toEqual(['one, still one', 'two'])
+    expect(request?.headers.get('x-name')).toEqual(['žlutý'])
+  })
+
+  it('names of 253 characters, and query strings of tens of KB', async () => {
+    const { requests, responder } = recording()
+    const client = (await aFront(responder)).client(protocol)
+    const name = 'n'.repeat(253)
+    const selector = `k in (${'v,'.repeat(20_000)}v)`
+    await client.send(`/apis/g/v1/foos/${name}?labelSelector=${encodeURIComponent(selector)}`)
+    expect(requests[0]?.info).toMatchObject({ name })
+    expect(requests[0]?.query.get('labelSelector')).toBe(selector)
+  })
+
+  it.each(['PROPFIND', 'OPTIONS', 'TRACE', 'QUERY'])('the method %s arrives like any other', async method => {
+    const { requests, responder } = recording()
+    const client = (await aFront(responder)).client(protocol)
+    const answer = await client.send('/apis/g/v1/foos', { method })
+    expect(answer.status).toBe(200)
+    expect(requests[0]).toMatchObject({ method, info: { verb: '' } })
+  })
+
+  it('a body of any content type is handed on as it is, also one that looks poisoned', async () => {
+    const client = (await aFront(withBody)).client(protocol)
+    for (const type of [
+      'application/json',
+      'text/plain',
+      'nonsense;;',
+      'application/x-www-form-urlencoded',
+    ]) {
+      const body = '{"__proto__":{"constructor":1}}'
+      const answer = await client.send('/apis/g/v1/foos', {
+        method: 'POST',
+        headers: { 'content-type': type },
+        body,
+      })
+      expect(answer.json).toEqual({ length: body.length })
+    }
+  })
+
+  it('a body of 3 MiB is read, one byte more is 413, and the connection goes on', async () => {
+    const client = (await aFront(withBody)).client(protocol)
+    const limit = 3 * 1024 * 1024
+    const send = (size: number) =>
+      client.send('/apis/g/v1/foos', { method: 'POST', body: Buffer.alloc(size) })
+    expect((await send(limit)).json).toEqual({ length: limit })
+    expect((await send(limit + 1)).json).toMatchObject({
+      kind: 'Status',
+      code: 413,
+      reason: 'RequestEntityTooLarge',
+      message: 'Request entity too large: limit is 3145728',
+    })
+    expect((await send(1)).json).toEqual({ length: 1 })
+  })
+
+  it('a path that is not properly encoded is a Status', async () => {
+    const client = (await aFront(ok)).client(protocol)
+    const answer = await client.send('/apis/%zz')
+    expect(answer).toMatchObject({ status: 400, json: { kind: 'Status', reason: 'BadRequest', code: 400 } })
+    expect(answer.headers).toMatchObject({
+      'content-type': 'application/json',
+      'x-content-type-options': 'nosniff',
+      'audit-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+    })
+  })
+
+  it('every response carries Audit-Id and Cache-Control, and those of the reply win', async () => {
+    const client = (await aFront(async () => bytes('', 200, { 'cache-control': 'public' }))).client(protocol)
+    const answer = await client.send('/', { headers: { 'audit-id': 'from-client' } })
+    expect(answer.headers).toMatchObject({ 'audit-id': 'from-client', 'cache-control': 'public' })
+    const other = (await aFront(ok)).client(protocol)
+    expect((await other.send('/')).headers).toMatchObject({ 'cache-control': 'no-cache, private' })
+  })
+
+  it('warnings become header lines', async () => {
+    const client = (
+      await aFront(async request => {
+        request.warn('unknown field "spec.x"')
+        request.warn('g/v1beta1 Foo is deprecated')
+        return bytes('{}')
+      })
+    ).client(protocol)
+    const { headers } = await client.send('/')
+    expect(headers.warning).toBe('299 - "unknown field \\"spec.x\\"", 299 - "g/v1beta1 Foo is deprecated"')
+  })
+
+  it('HEAD answers the head of GET', async () => {
+    const client = (await aFront(async () => bytes('{"a":1}\n'))).client(protocol)
+    const answer = await client.send('/version', { method: 'HEAD' })
+    expect([answer.status, answer.headers['content-length'], answer.body.length]).toEqual([200, '8', 0])
+  })
+
+  it('a body above 128 KiB is compressed for those who take gzip, a shorter one is not', async () => {
+    const long = JSON.stringify({ text: 'x'.repeat(200_000) })
+    const short = JSON.stringify({ text: 'x'.repeat(100_000) })
+    const client = (await aFront(async request => bytes(request.path === '/long' ? long : short))).client(
+      protocol,
+    )
+    const gzip = { headers: { 'accept-encoding': 'deflate, gzip;q=0.9' } }
+    const zipped = await client.send('/long', gzip)
+    expect(zipped.headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'Accept-Encoding' })
+    expect(gunzipSync(zipped.body).toString()).toBe(long)
+    expect((await client.send('/short', gzip)).text).toBe(short)
+    expect((await client.send('/long')).text).toBe(long)
+    expect((await client.send('/long', { headers: { 'accept-encoding': 'xgzip' } })).text).toBe(long)
+  })
+
+  it('slices arrive as one body, compressed where the client takes it', async () => {
+    const slices = Array.from({ length: 40 }, (_, i) => Buffer.alloc(100_000, `${i % 10}`))
+    const client = (
+      await aFront(async () => ({
+        type: 'slices',
+        code: 200,
+        headers: { 'content-type': 'application/json' },
+        slices,
+      }))
+    ).client(protocol)
+    const whole = Buffer.concat(slices)
+    expect((await client.send('/')).body.equals(whole)).toBe(true)
+    const zipped = await client.send('/', { headers: { 'accept-encoding': 'gzip' } })
+    expect(zipped.headers['content-encoding']).toBe('gzip')
+    expect(gunzipSync(zipped.body).equals(whole)).toBe(true)
+  })
+
+  it('slices are not made faster than the client reads, and not after it has gone', async () => {
+    let made = 0
+    const stopped = Promise.withResolvers<void>()
+    function* endless(): Generator<Buffer> {
+      try {
+        for (;;) {
+          made++
+          yield Buffer.alloc(256 * 1024)
+        }
+      } finally {
+        stopped.resolve()
+      }
+    }
+    const client = (
+      await aFront(async () => ({ type: 'slices', code: 200, headers: {}, slices: endless() }))
+    ).client(protocol)
+    const answer = await client.open('/')
+    answer.cancel()
+    await stopped.promise
+    expect(made).toBeLessThan(1_000)
+  })
+
+  it('a body that fails while it is made breaks off, so that it is not taken for whole', async () => {
+    function* failing(): Generator<Buffer> {
+      yield Buffer.alloc(300_000)
+      throw new Error('cell failed')
+    }
+    const front = await aFront(async () => ({ type: 'slices', code: 200, headers: {}, slices: failing() }))
+    await expect(front.client(protocol).send('/')).rejects.toThrow()
+    expect(front.log.lines).toMatchObject([{ level: 'error', fields: { error: 'cell failed' } }])
+    expect((await front.client(protocol).open('/')).status).toBe(200)
+  })
+
+  it('the certificates of the client are handed on as they were sent', async () => {
+    const { requests, responder } = recording()
+    const front = await aFront(responder)
+    const identity = await issueClient(front.authority, { user: 'ada', groups: ['ops'] }, lifetime)
+    const client = front.client(protocol, identity)
+    await client.send('/')
+    await client.send('/')
+    const der = Buffer.from(identity.certificate.replace(/-----.*-----|\s/g, ''), 'base64')
+    for (const request of requests) expect(request.peer.certificates[0]?.equals(der)).toBe(true)
+    expect(requests[0]?.peer).toBe(requests[1]?.peer)
+  })
+})

@@ -1,0 +1,177 @@
+import { once } from 'node:events'
+import { connect as connectHttp2, constants } from 'node:http2'
+import { connect } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import { afterEach, describe, expect, it } from 'vitest'
+import { listen } from '../../../../apiservice/http/listener.ts'
+import { issueServing, makeAuthority } from '../../../../src/identity/certificate.ts'
+import { silentLogger } from '../../../../src/kernel/log.ts'
+import { type HttpFront, httpFronts, lifetime, ok, recording, withBody } from '../../../support/http-front.ts'
+
+const { start: aFront, close } = httpFronts()
+afterEach(close)
+
+describe('malformed requests over HTTP/1.1', () => {
+  const asStatus = (response: string) => {
+    const [head = '', body = ''] = response.split('\r\n\r\n')
+    return { line: head.split('\r\n')[0], head, status: JSON.parse(body) }
+  }
+
+  it.each([
+    ['garbage', 'nonsense\r\n\r\n', 400],
+    ['an unknown version', 'GET / HTTP/9.9\r\n\r\n', 400],
+    ['a control character in a header', 'GET / HTTP/1.1\r\nhost: x\r\na: b\u0001c\r\n\r\n', 400],
+    ['two lengths', 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n', 400],
+    [
+      'a length and chunks',
+      'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n',
+      400,
+    ],
+    ['headers above 1 MiB', `GET / HTTP/1.1\r\nhost: x\r\na: ${'x'.repeat(1_100_000)}\r\n\r\n`, 431],
+    ['no host', 'GET / HTTP/1.1\r\nconnection: close\r\n\r\n', 400],
+  ])('%s is answered with a Status, and the server lives on', async (_, sent, code) => {
+    const front = await aFront(ok)
+    const { line, head, status } = asStatus(await exchange(front, sent))
+    expect(line).toMatch(new RegExp(`^HTTP/1.1 ${code} `))
+    expect(head.toLowerCase()).toContain('content-type: application/json')
+    expect(status).toMatchObject({ kind: 'Status', apiVersion: 'v1', status: 'Failure', code })
+    expect((await front.client('HTTP/1.1').send('/')).status).toBe(200)
+  })
+
+  it.each([
+    ['the absolute form', 'GET https://host.test/version?a=b HTTP/1.1', '/version'],
+    ['the absolute form without a path', 'GET http://host.test HTTP/1.1', '/'],
+    ['the asterisk form', 'OPTIONS * HTTP/1.1', '*'],
+  ])('%s of a target is understood', async (_, requestLine, path) => {
+    const { requests, responder } = recording()
+    const front = await aFront(responder)
+    await exchange(front, `${requestLine}\r\nhost: x\r\nconnection: close\r\n\r\n`)
+    expect(requests[0]?.path).toBe(path)
+  })
+
+  it('headers just below 1 MiB are read', async () => {
+    const { requests, responder } = recording()
+    const front = await aFront(responder)
+    const value = 'x'.repeat(1_000_000)
+    await front.client('HTTP/1.1').send('/', { headers: { 'x-long': value } })
+    expect(requests[0]?.headers.get('x-long')).toEqual([value])
+  })
+
+  it('a connection that ends halfway through a request disturbs nobody', async () => {
+    const front = await aFront(withBody)
+    const socket = await tls(front)
+    socket.write('POST /apis/g/v1/foos HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\nhalf')
+    socket.destroy()
+    expect((await front.client('HTTP/1.1').send('/', { method: 'POST', body: 'x' })).json).toEqual({
+      length: 1,
+    })
+  })
+
+  it('bytes that are no TLS disturb nobody', async () => {
+    const front = await aFront(ok)
+    const socket = connect(front.listener.port, '127.0.0.1')
+    socket.on('error', () => undefined)
+    socket.write('GET / HTTP/1.1\r\n\r\n')
+    await once(socket, 'close')
+    expect((await front.client('HTTP/2').send('/')).status).toBe(200)
+  })
+})
+
+describe('HTTP/2', () => {
+  it('takes many header lines and many groups', async () => {
+    const { requests, responder } = recording()
+    const client = (await aFront(responder)).client('HTTP/2')
+    const groups = Array.from({ length: 2_000 }, (_, i) => `group-${i}`)
+    await client.send('/', { headers: { 'x-remote-group': groups } })
+    expect(requests[0]?.headers.get('x-remote-group')).toEqual(groups)
+  })
+
+  it.each([
+    [
+      'without a path',
+      { [constants.HTTP2_HEADER_METHOD]: 'CONNECT', [constants.HTTP2_HEADER_AUTHORITY]: 'x' },
+    ],
+    ['that is reset at once', { [constants.HTTP2_HEADER_PATH]: '/' }],
+  ])('a stream %s disturbs nobody', async (_, headers) => {
+    const front = await aFront(ok)
+    const session = connectHttp2(front.url, { ca: front.authority.certificate })
+    session.on('error', () => undefined)
+    const stream = session.request(headers)
+    stream.on('error', () => undefined)
+    stream.close(constants.NGHTTP2_CANCEL)
+    await once(stream, 'close')
+    session.destroy()
+    expect((await front.client('HTTP/2').send('/')).status).toBe(200)
+  })
+})
+
+describe('the listener', () => {
+  it('says in one sentence that a port is in use', async () => {
+    const front = await aFront(ok)
+    const authority = await makeAuthority('other', lifetime)
+    const serving = await issueServing(authority, ['127.0.0.1'], lifetime)
+    const again = listen({
+      host: '127.0.0.1',
+      port: front.listener.port,
+      tls: { cert: serving.certificate, key: serving.key, clientCa: [] },
+      log: silentLogger,
+      handle: () => undefined,
+    })
+    await expect(again).rejects.toThrow(
+      `cannot listen on 127.0.0.1 port ${front.listener.port}: the port is in use by another process`,
+    )
+  })
+
+  it('shows new connections a new certificate, and keeps the open ones', async () => {
+    const front = await aFront(ok)
+    const before = await tls(front)
+    const authority = await makeAuthority('rotated', lifetime)
+    const serving = await issueServing(authority, ['127.0.0.1'], lifetime)
+    front.listener.setSecureContext({ cert: serving.certificate, key: serving.key, clientCa: [] })
+    const after = await tls(front)
+    expect(before.getPeerCertificate().issuer.CN).toBe('test')
+    expect(after.getPeerCertificate().issuer.CN).toBe('rotated')
+    before.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n')
+    expect(String((await once(before, 'data'))[0])).toMatch(/^HTTP\/1.1 200/)
+    before.destroy()
+    after.destroy()
+  })
+
+  it('speaks no TLS below 1.2', async () => {
+    const front = await aFront(ok)
+    const socket = connectTls({
+      port: front.listener.port,
+      host: '127.0.0.1',
+      rejectUnauthorized: false,
+      minVersion: 'TLSv1',
+      maxVersion: 'TLSv1.1',
+      ciphers: 'DEFAULT@SECLEVEL=0',
+    })
+    const [error] = await once(socket, 'error')
+    expect(String(error)).toMatch(/protocol|version|alert/i)
+  })
+})
+
+async function tls(front: HttpFront) {
+  const socket = connectTls({
+    port: front.listener.port,
+    host: '127.0.0.1',
+    rejectUnauthorized: false,
+    ALPNProtocols: ['http/1.1'],
+  })
+  socket.on('error', () => undefined)
+  await once(socket, 'secureConnect')
+  return socket
+}
+
+/** Sends bytes and reads until the server closes. */
+async function exchange(front: HttpFront, sent: string): Promise<string> {
+  const socket = await tls(front)
+  socket.write(sent)
+  let received = ''
+  socket.setEncoding('utf8').on('data', text => {
+    received += text
+  })
+  await once(socket, 'close')
+  return received
+}

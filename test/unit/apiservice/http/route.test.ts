@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest'
+import { isTrue, toRequestInfo } from '../../../../apiservice/http/route.ts'
+
+const info = (method: string, target: string) => {
+  const [path = '', query] = target.split('?')
+  const found = toRequestInfo(method, path, new URLSearchParams(query))
+  if (!found.isResource) return `${found.verb} ${found.path}`
+  const { verb, group, version, namespace, resource, name, subresource } = found
+  return [verb, group, version, namespace, resource, name, subresource].join('|')
+}
+
+describe('a path of a resource', () => {
+  it.each([
+    ['GET', '/api/v1/namespaces', 'list||v1||namespaces||'],
+    ['GET', '/api/v1/namespaces/shop', 'get||v1|shop|namespaces|shop|'],
+    ['PUT', '/api/v1/namespaces/shop/status', 'update||v1|shop|namespaces|shop|status'],
+    ['PUT', '/api/v1/namespaces/shop/finalize', 'update||v1|shop|namespaces|shop|finalize'],
+    ['GET', '/api/v1/namespaces/shop/services', 'list||v1|shop|services||'],
+    ['GET', '/api/v1/namespaces/shop/services/web', 'get||v1|shop|services|web|'],
+    ['HEAD', '/api/v1/namespaces/shop/services/web', 'get||v1|shop|services|web|'],
+    ['PATCH', '/apis/g/v1/namespaces/shop/foos/web/status', 'patch|g|v1|shop|foos|web|status'],
+    ['GET', '/apis/g/v1/namespaces/shop/foos/web/a/b', 'get|g|v1|shop|foos|web|a/b'],
+    ['POST', '/apis/g/v1/foos', 'create|g|v1||foos||'],
+    ['DELETE', '/apis/g/v1/foos', 'deletecollection|g|v1||foos||'],
+    ['DELETE', '/apis/g/v1/foos/x', 'delete|g|v1||foos|x|'],
+    ['GET', '/apis/g/v1/foos/', 'list|g|v1||foos||'],
+    ['GET', '//apis/g/v1/foos', 'list|g|v1||foos||'],
+    ['OPTIONS', '/apis/g/v1/foos', '|g|v1||foos||'],
+    ['GET', `/apis/g/v1/foos/${'n'.repeat(253)}`, `get|g|v1||foos|${'n'.repeat(253)}|`],
+    ['GET', '/apis/g/v1/foos/system:a@b', 'get|g|v1||foos|system:a@b|'],
+  ])('%s %s', (method, target, expected) => {
+    expect(info(method, target)).toBe(expected)
+  })
+})
+
+describe('a watch', () => {
+  it.each([
+    ['/apis/g/v1/foos?watch=true', 'watch|g|v1||foos||'],
+    ['/apis/g/v1/foos?watch=1', 'watch|g|v1||foos||'],
+    ['/apis/g/v1/foos?watch', 'watch|g|v1||foos||'],
+    ['/apis/g/v1/foos?watch=false', 'list|g|v1||foos||'],
+    ['/apis/g/v1/foos?watch=0', 'list|g|v1||foos||'],
+    ['/apis/g/v1/foos/x?watch=1', 'get|g|v1||foos|x|'],
+    ['/apis/g/v1/watch/foos', 'watch|g|v1||foos||'],
+    ['/apis/g/v1/watch/namespaces/shop/foos', 'watch|g|v1|shop|foos||'],
+    ['/apis/g/v1/watch/namespaces/shop/foos/x', 'watch|g|v1|shop|foos|x|'],
+    ['/apis/g/v1/watch', 'list|g|v1||watch||'],
+  ])('%s', (target, expected) => {
+    expect(info('GET', target)).toBe(expected)
+  })
+})
+
+describe('a field selector on the name makes the request name it', () => {
+  it.each([
+    ['metadata.name=x', 'x'],
+    ['metadata.name==x', 'x'],
+    ['spec.a=b,metadata.name=x', 'x'],
+    ['metadata.name!=x', ''],
+    ['metadata.name=', ''],
+    ['metadata.names=x', ''],
+    ['metadata.name=..', ''],
+    ['metadata.name=a/b', ''],
+    ['spec.a=b\\,metadata.name=x', ''],
+  ])('%s', (selector, name) => {
+    const target = `/apis/g/v1/foos?fieldSelector=${encodeURIComponent(selector)}`
+    expect(info('GET', target)).toBe(`list|g|v1||foos|${name}|`)
+    expect(info('DELETE', target)).toBe('deletecollection|g|v1||foos||')
+  })
+})
+
+describe('a path of no resource keeps its text', () => {
+  it.each([
+    '/',
+    '/api',
+    '/api/v1',
+    '/apis',
+    '/apis/g',
+    '/apis/g/v1',
+    '/apis/g/v1/',
+    '/version',
+    '/healthz/ping',
+    '/API/v1/x',
+  ])('%s', path => {
+    expect(info('GET', path)).toBe(`get ${path}`)
+  })
+})
+
+it.each([
+  [null, false],
+  ['', true],
+  ['0', false],
+  ['false', false],
+  ['FALSE', false],
+  ['1', true],
+  ['true', true],
+  ['no', true],
+])('the boolean parameter %j is %j', (value, expected) => {
+  expect(isTrue(value)).toBe(expected)
+})

@@ -1,0 +1,189 @@
+import { describe, expect, it } from 'vitest'
+import type { Handler, Reply, Stage } from '../../../../apiservice/contract.ts'
+import { deadline } from '../../../../apiservice/http/deadline.ts'
+import { makeDrain, refuseWhenDraining } from '../../../../apiservice/http/drain.ts'
+import { maxInFlight } from '../../../../apiservice/http/in-flight.ts'
+import { recover } from '../../../../apiservice/http/recover.ts'
+import { never } from '../../../../src/kernel/abort.ts'
+import { conflict, internal } from '../../../../src/kernel/errors.ts'
+import { memoryLogger } from '../../../../src/kernel/log.ts'
+import { noMetrics } from '../../../../src/kernel/metrics.ts'
+import { type ApiRequestOptions, anApiRequest, aResourceInfo } from '../../../support/api-request.ts'
+import { manualClock, settled } from '../../../support/manual-clock.ts'
+
+const done: Reply = { type: 'raw', code: 200, headers: {}, body: '' }
+const answers: Handler = () => Promise.resolve(done)
+/** Never answers by itself; what it was called with is kept. */
+const hangs = () => {
+  const signals: AbortSignal[] = []
+  const handler: Handler = (_, signal) => {
+    signals.push(signal)
+    return new Promise(() => undefined)
+  }
+  return { signals, handler }
+}
+const failure = (stage: Stage, next: Handler, request: ApiRequestOptions = {}) =>
+  Promise.try(stage(next), anApiRequest(request), never).then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+
+describe('deadline', () => {
+  it('answers 504 when the time of ?timeout= has passed, and aborts the work', async () => {
+    const clock = manualClock()
+    const { signals, handler } = hangs()
+    const answer = failure(deadline(clock), handler, { query: new URLSearchParams('timeout=2s') })
+    await clock.advance(1_999)
+    expect(signals[0]?.aborted).toBe(false)
+    await clock.advance(1)
+    expect(await answer).toMatchObject({
+      code: 504,
+      reason: 'Timeout',
+      message: 'Timeout: request did not complete within the allotted timeout',
+    })
+    expect(signals[0]?.aborted).toBe(true)
+  })
+
+  it.each(['', 'timeout=', 'timeout=0s', 'timeout=2h'])('is 60 s with ?%s', async query => {
+    const clock = manualClock()
+    const answer = failure(deadline(clock), hangs().handler, { query: new URLSearchParams(query) })
+    await clock.advance(59_999)
+    expect(clock.pending).toBe(1)
+    await clock.advance(1)
+    expect(await answer).toMatchObject({ code: 504 })
+  })
+
+  it.each(['soon', '5', '-1s'])('refuses ?timeout=%s with 400', async timeout => {
+    expect(
+      await failure(deadline(manualClock()), answers, { query: new URLSearchParams({ timeout }) }),
+    ).toMatchObject({
+      code: 400,
+      message: 'invalid timeout specified in the request URL',
+    })
+  })
+
+  it('does not bound watches, whatever they ask for', async () => {
+    const clock = manualClock()
+    const stage = deadline(clock)(answers)
+    const request = anApiRequest({
+      info: aResourceInfo({ verb: 'watch' }),
+      query: new URLSearchParams('timeout=soon'),
+    })
+    expect(await stage(request, never)).toBe(done)
+    expect(clock.pending).toBe(0)
+  })
+
+  it('leaves no timer behind an answer or a failure', async () => {
+    const clock = manualClock()
+    await deadline(clock)(answers)(anApiRequest(), never)
+    await failure(deadline(clock), () => Promise.reject(new Error('no')))
+    await failure(deadline(clock), () => {
+      throw new Error('no')
+    })
+    await settled()
+    expect(clock.pending).toBe(0)
+  })
+
+  it('passes on that the client is gone', async () => {
+    const client = new AbortController()
+    const { signals, handler } = hangs()
+    deadline(manualClock())(handler)(anApiRequest(), client.signal).catch(() => undefined)
+    client.abort()
+    expect(signals[0]?.aborted).toBe(true)
+  })
+})
+
+describe('max in flight', () => {
+  const get = { info: aResourceInfo({ verb: 'get' }) }
+  const create = { info: aResourceInfo({ verb: 'create' }) }
+  const masters = { name: 'root', groups: ['system:masters'], extra: {} }
+
+  it('refuses with 429 what is too much, reads and writes apart', async () => {
+    const { handler } = hangs()
+    const stage = maxInFlight(noMetrics, { readOnly: 2, mutating: 1 })(handler)
+    const reads = [1, 2].map(() => stage(anApiRequest(get), never))
+    await expect(stage(anApiRequest(get), never)).rejects.toMatchObject({
+      code: 429,
+      reason: 'TooManyRequests',
+      details: { retryAfterSeconds: 1 },
+    })
+    const write = stage(anApiRequest(create), never)
+    await expect(stage(anApiRequest(create), never)).rejects.toMatchObject({ code: 429 })
+    expect([...reads, write]).toHaveLength(3)
+  })
+
+  it('never refuses system:masters, and does not count watches', async () => {
+    const stage = maxInFlight(noMetrics, { readOnly: 0, mutating: 0 })(answers)
+    expect(await stage(anApiRequest({ ...get, user: masters }), never)).toBe(done)
+    expect(await stage(anApiRequest({ info: aResourceInfo({ verb: 'watch' }) }), never)).toBe(done)
+  })
+
+  it('has room again after an answer and after a failure', async () => {
+    const outcomes: Handler[] = [answers, () => Promise.reject(new Error('no')), answers]
+    const stage = maxInFlight(noMetrics, { readOnly: 1, mutating: 1 })((...call) =>
+      (outcomes.shift() ?? answers)(...call),
+    )
+    await stage(anApiRequest(get), never)
+    await expect(stage(anApiRequest(get), never)).rejects.toThrow('no')
+    expect(await stage(anApiRequest(get), never)).toBe(done)
+  })
+})
+
+describe('drain', () => {
+  it('refuses new requests with 429 once the shutdown has begun, but not health', async () => {
+    const drain = makeDrain()
+    const stage = refuseWhenDraining(drain)
+    expect(await stage(answers)(anApiRequest(), never)).toBe(done)
+    drain.begin()
+    expect(await failure(stage, answers)).toMatchObject({
+      code: 429,
+      message: 'The apiserver is shutting down, please try again later.',
+      details: { retryAfterSeconds: 5 },
+    })
+    expect(await stage(answers)(anApiRequest({ path: '/readyz' }), never)).toBe(done)
+    expect(await stage(answers)(anApiRequest({ path: '/livez/ping' }), never)).toBe(done)
+    expect(await failure(stage, answers, { path: '/livezz' })).toMatchObject({ code: 429 })
+  })
+})
+
+describe('recover', () => {
+  it('lets a Status through as it is', async () => {
+    const log = memoryLogger()
+    const error = conflict({ group: 'g', resource: 'foos' }, 'x')
+    expect(await failure(recover(log), () => Promise.reject(error))).toBe(error)
+    expect(log.lines).toEqual([])
+  })
+
+  it.each([
+    ['a rejection', () => Promise.reject(new TypeError('secret detail'))],
+    [
+      'a throw',
+      () => {
+        throw new TypeError('secret detail')
+      },
+    ],
+  ])('makes %s a 500 that tells nothing, and logs it with its stack', async (_, handler) => {
+    const log = memoryLogger()
+    const thrown = await failure(recover(log), handler)
+    expect(thrown).toMatchObject({ code: 500, reason: 'InternalError' })
+    expect(JSON.stringify(thrown)).not.toContain('secret')
+    expect(log.lines).toMatchObject([
+      { level: 'error', message: 'request failed', fields: { path: '/version', error: 'secret detail' } },
+    ])
+    expect(log.lines[0]?.fields.stack).toContain('TypeError: secret detail')
+  })
+
+  it('logs the cause of a 500 that was made below', async () => {
+    const log = memoryLogger()
+    await failure(recover(log), () => Promise.reject(internal('the store is closed', new Error('disk gone'))))
+    expect(log.lines).toMatchObject([{ fields: { error: 'disk gone' } }])
+  })
+
+  it('does not log what fails because the client is gone', async () => {
+    const log = memoryLogger()
+    const gone = AbortSignal.abort(new Error('the client is gone'))
+    const stage = recover(log)(() => Promise.reject(gone.reason))
+    await expect(stage(anApiRequest(), gone)).rejects.toMatchObject({ code: 500 })
+    expect(log.lines).toEqual([])
+  })
+})
