@@ -28,6 +28,9 @@ export type Definitions = Readonly<Record<string, RefSchema>>
 
 export const metaName = (type: string) => `io.k8s.apimachinery.pkg.apis.meta.v1.${type}`
 
+/** A value that is a number or a string. */
+export const intOrStringName = 'io.k8s.apimachinery.pkg.util.intstr.IntOrString'
+
 /** The name of a kind's definition: the group's domain from the right, version and kind. */
 export function definitionName(kind: AnyKind, version: string): string {
   const prefix = kind.group === '' ? 'io.k8s.api.core' : kind.group.split('.').toReversed().join('.')
@@ -113,6 +116,7 @@ export function metaDefinitions(
     },
     [metaName('WatchEvent')]: { ...watchEvent, 'x-kubernetes-group-version-kind': optionsOf('WatchEvent') },
     [metaName('Preconditions')]: preconditions,
+    [intOrStringName]: { format: 'int-or-string', description: 'A number or a string.' },
     ...statusDefinitions,
   }
 }

@@ -5,6 +5,7 @@ import { groupsOf, servedAt, versionsOf } from './discovery.ts'
 import {
   type Definitions,
   type GroupVersionKind,
+  intOrStringName,
   kindDefinitions,
   metaDefinitions,
   type Reference,
@@ -102,16 +103,21 @@ function definitionsOf(definitions: Definitions): OpenAPIV2.DefinitionsObject {
   )
 }
 
+function inPlace({ ref, description }: Reference): OpenAPIV2.SchemaObject {
+  return { ...(description === undefined ? {} : { description }), ...referenceObject(ref) }
+}
+
 function schemaObject(schema: RefSchema | Reference): OpenAPIV2.SchemaObject {
-  if ('ref' in schema) {
-    const { ref, description } = schema
-    return { ...(description === undefined ? {} : { description }), ...referenceObject(ref) }
+  if ('ref' in schema) return inPlace(schema)
+  if (schema['x-kubernetes-int-or-string'] === true) {
+    const { description } = schema
+    return inPlace({ ref: intOrStringName, ...(description === undefined ? {} : { description }) })
   }
   // Swagger has no nullable.
   const { items, properties, additionalProperties, nullable: _nullable, ...rest } = schema
   const written = {
     ...rest,
-    ...(schema['x-kubernetes-int-or-string'] === true ? { type: 'string', format: 'int-or-string' } : {}),
+    ...(rest.format === 'int-or-string' ? { type: 'string' } : {}),
     ...(items === undefined ? {} : { items: schemaObject(items) }),
     ...(properties === undefined
       ? {}

@@ -5,6 +5,7 @@ import { servedAt } from './discovery.ts'
 import {
   type Definitions,
   type GroupVersionKind,
+  intOrStringName,
   kindDefinitions,
   metaDefinitions,
   type Reference,
@@ -120,13 +121,11 @@ function schemasOf(definitions: Definitions): Record<string, OpenAPIV3.SchemaObj
 
 function schemaObject(schema: RefSchema | Reference): OpenAPIV3.SchemaObject {
   if ('ref' in schema) return inPlace(schema)
+  if (schema['x-kubernetes-int-or-string'] === true) return intOrString(schema)
   const { items, properties, additionalProperties, ...rest } = schema
   const written = {
     ...rest,
-    // A value of two types has no `type` of its own; explain shows the format.
-    ...(schema['x-kubernetes-int-or-string'] === true
-      ? { format: 'int-or-string', oneOf: [{ type: 'integer' }, { type: 'string' }] }
-      : {}),
+    ...(isIntOrString(rest) ? { oneOf: [{ type: 'integer' }, { type: 'string' }] } : {}),
     ...(items === undefined ? {} : { items: schemaObject(items) }),
     ...(properties === undefined
       ? {}
@@ -139,11 +138,19 @@ function schemaObject(schema: RefSchema | Reference): OpenAPIV3.SchemaObject {
   return written as unknown as OpenAPIV3.SchemaObject
 }
 
+function intOrString({ description }: RefSchema): OpenAPIV3.SchemaObject {
+  return inPlace({ ref: intOrStringName, ...(description === undefined ? {} : { description }) })
+}
+
+function isIntOrString({ format }: RefSchema): boolean {
+  return format === 'int-or-string'
+}
+
 /** What stands beside a $ref is not read, so a description needs a schema around it. */
 function inPlace({ ref, description }: Reference): OpenAPIV3.SchemaObject {
   return {
     ...(description === undefined ? {} : { description }),
-    default: {},
+    ...(ref === intOrStringName ? {} : { default: {} }),
     allOf: [referenceObject(ref)],
   }
 }
