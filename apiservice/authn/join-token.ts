@@ -1,5 +1,10 @@
 import { hash, timingSafeEqual } from 'node:crypto'
-import type { Clock } from '../../src/kernel/clock.ts'
+import { apiVersionOf, resourceOf } from '../../src/api/kind.ts'
+import { type JoinToken, JoinTokenKind } from '../../src/api/kinds/join-token.ts'
+import { decodeBody } from '../../src/codec/object-bytes.ts'
+import { type Clock, fromTime } from '../../src/kernel/clock.ts'
+import { qualified } from '../../src/kernel/errors.ts'
+import type { Store } from '../contract.ts'
 import type { TokenLookup } from './bearer-token.ts'
 
 /** What is kept of a join token: never its secret. */
@@ -8,8 +13,6 @@ export type JoinTokenRecord = {
   readonly secretSha256: string
   /** Milliseconds since the epoch. */
   readonly expiresAtMs: number
-  /** How many more members may join with it. */
-  readonly usesLeft: number
 }
 
 export type JoinTokenOptions = {
@@ -19,6 +22,7 @@ export type JoinTokenOptions = {
 }
 
 export const joinersGroup = 'hub.isthmus.dev:joiners'
+const tokens = resourceOf(JoinTokenKind)
 const joinerPrefix = 'hub.isthmus.dev:joiner:'
 
 /** `<id>.<secret>`; the secret's length keeps guessing hopeless. */
@@ -26,8 +30,8 @@ const form = /^([a-z0-9]{6,63})\.([A-Za-z0-9_-]{22,128})$/
 
 /**
  * Clusters that are about to join the ClusterSet, by the token that they were given: the user is
- * `hub.isthmus.dev:joiner:<id>`, in a group that may ask for membership and nothing else. A token is not used up by this,
- * only by joining.
+ * `hub.isthmus.dev:joiner:<id>`, in a group that may ask for membership and nothing else. A used token
+ * still tells who asks, since an answer may have been lost; what it is good for then, joining decides.
  */
 export function joinTokens(options: JoinTokenOptions): TokenLookup {
   return async (token, signal) => {
@@ -35,8 +39,19 @@ export function joinTokens(options: JoinTokenOptions): TokenLookup {
     if (id === undefined || secret === undefined) return undefined
     const record = await options.find(id, signal)
     if (record === undefined || !matches(secret, record.secretSha256)) return undefined
-    if (record.expiresAtMs <= options.clock.now() || record.usesLeft <= 0) return undefined
+    if (!(record.expiresAtMs > options.clock.now())) return undefined
     return { name: `${joinerPrefix}${id}`, groups: [joinersGroup], extra: {} }
+  }
+}
+
+/** Finds what is stored of a token. */
+export function storedJoinTokens(store: Pick<Store, 'get'>): JoinTokenOptions['find'] {
+  return async id => {
+    const stored = await store.get({ resource: qualified(tokens), namespace: '', name: id })
+    if (stored === undefined) return undefined
+    // The kind's schema has accepted what is stored under its name.
+    const { spec } = decodeBody(apiVersionOf(JoinTokenKind), JoinTokenKind.kind, stored) as JoinToken
+    return { secretSha256: spec.secretSHA256, expiresAtMs: fromTime(spec.expirationTime) }
   }
 }
 

@@ -4,10 +4,10 @@
  * controller writes ServiceImports.
  */
 import type { KubeObject } from '../../src/api/meta.ts'
+import { type PolicyRule, rbacGroup } from '../../src/api/rbac/schema.ts'
 import type { LabelSelector } from './label-selector.ts'
 import { mastersGroup } from './masters.ts'
-import { rbacApiVersion, rbacGroup } from './rbac-objects.ts'
-import type { PolicyRule } from './rules.ts'
+import { rbacApiVersion } from './rbac-objects.ts'
 
 const read = ['get', 'list', 'watch']
 const write = ['create', 'delete', 'deletecollection', 'patch', 'update']

@@ -4,13 +4,13 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { KubeObject } from '../../src/api/meta.ts'
+import { type PolicyRule, type RoleRef, rbacGroup } from '../../src/api/rbac/schema.ts'
 import { forbidden, notFound } from '../../src/kernel/errors.ts'
 import type { AdmissionAttributes, AdmissionPlugin, Authorizer, UserInfo } from '../contract.ts'
 import { mastersGroup } from './masters.ts'
-import type { RoleRef } from './policy.ts'
 import { type HeldRules, inOneText } from './rbac.ts'
-import { bindingKinds, bindingOf, rbacGroup, roleKinds, roleOf } from './rbac-objects.ts'
-import { atomCount, maxAtoms, missingRules, type PolicyRule, quotedList, ruleText } from './rules.ts'
+import { bindingKinds, bindingOf, roleKinds, roleOf } from './rbac-objects.ts'
+import { atomCount, maxAtoms, missingRules, quotedList, ruleText } from './rules.ts'
 
 export type EscalationOptions = {
   /** Asked for the verbs `escalate` and `bind`. */

@@ -2,13 +2,9 @@
  * The roles and bindings of a server, indexed by who they are for, so that a decision looks only at the bindings of one
  * user in one namespace.
  */
+import type { PolicyRule, RoleRef, Subject } from '../../src/api/rbac/schema.ts'
 import type { UserInfo } from '../contract.ts'
 import { type LabelSelector, labelSelectorMatches } from './label-selector.ts'
-import type { PolicyRule } from './rules.ts'
-
-export type RoleRef = { readonly kind: string; readonly name: string }
-
-export type Subject = { readonly kind: string; readonly name: string; readonly namespace?: string }
 
 /** A Role (with a namespace) or a ClusterRole (without). */
 export type RoleRecord = {

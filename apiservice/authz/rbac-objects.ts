@@ -1,10 +1,10 @@
 /** The objects of `rbac.authorization.k8s.io` as the authorizer keeps them. */
+import type { ClusterRole } from '../../src/api/kinds/cluster-role.ts'
+import type { RoleBinding } from '../../src/api/kinds/role-binding.ts'
 import type { KubeObject } from '../../src/api/meta.ts'
-import type { LabelSelector } from './label-selector.ts'
-import type { BindingRecord, RoleRecord, RoleRef, Subject } from './policy.ts'
-import type { PolicyRule } from './rules.ts'
+import { rbacGroup } from '../../src/api/rbac/schema.ts'
+import type { BindingRecord, RoleRecord } from './policy.ts'
 
-export const rbacGroup = 'rbac.authorization.k8s.io'
 export const rbacApiVersion = `${rbacGroup}/v1`
 
 /** The kinds by the names of their stored resources. */
@@ -19,23 +19,17 @@ export const bindingKinds: ReadonlyMap<string, string> = new Map([
 
 /** For objects that the schema of Role or ClusterRole has accepted. */
 export function roleOf(object: KubeObject): RoleRecord {
-  // The schemas of both kinds give these fields these shapes.
-  const { rules, aggregationRule } = object as KubeObject & {
-    readonly rules?: readonly PolicyRule[] | null
-    readonly aggregationRule?: { readonly clusterRoleSelectors?: readonly LabelSelector[] | null } | null
-  }
+  // A Role is a ClusterRole without aggregation; the schema is where the type comes from.
+  const { rules, aggregationRule } = object as ClusterRole
   const { namespace = '', name, labels = {} } = object.metadata
-  const aggregates = aggregationRule == null ? undefined : (aggregationRule.clusterRoleSelectors ?? [])
+  const aggregates = aggregationRule === undefined ? undefined : (aggregationRule.clusterRoleSelectors ?? [])
   return { namespace, name, labels, rules: rules ?? [], aggregates }
 }
 
 /** For objects that the schema of RoleBinding or ClusterRoleBinding has accepted. */
 export function bindingOf(object: KubeObject): BindingRecord {
-  // The schemas of both kinds give these fields these shapes.
-  const { roleRef, subjects } = object as KubeObject & {
-    readonly roleRef: RoleRef
-    readonly subjects?: readonly Subject[] | null
-  }
+  // Both kinds of bindings have the same fields; the schema is where the type comes from.
+  const { roleRef, subjects } = object as RoleBinding
   const { namespace = '', name } = object.metadata
   return { namespace, name, roleRef, subjects: subjects ?? [] }
 }

@@ -2,11 +2,12 @@
  * Role-based access control from the stored roles and bindings, decided in memory. A change of policy holds as soon as
  * the store has told it; before the first list no question gets an opinion.
  */
+import { type PolicyRule, type RoleRef, rbacGroup } from '../../src/api/rbac/schema.ts'
 import { decodeBody } from '../../src/codec/object-bytes.ts'
 import type { Attributes, Authorizer, Decision, Follow, StoredObject, UserInfo } from '../contract.ts'
-import { type Grant, Policy, type RoleRef } from './policy.ts'
-import { bindingKinds, bindingOf, rbacApiVersion, rbacGroup, roleKinds, roleOf } from './rbac-objects.ts'
-import { type PolicyRule, ruleAllows } from './rules.ts'
+import { type Grant, Policy } from './policy.ts'
+import { bindingKinds, bindingOf, rbacApiVersion, roleKinds, roleOf } from './rbac-objects.ts'
+import { ruleAllows } from './rules.ts'
 
 /** What a user may do in a namespace, as far as stored roles say. */
 export type HeldRules = {

@@ -2,12 +2,12 @@
  * The answers of `kubectl auth can-i`, `can-i --list` and `whoami`. Behind a kube-apiserver these kinds are its own.
  */
 import type { KubeObject } from '../../src/api/meta.ts'
+import type { PolicyRule } from '../../src/api/rbac/schema.ts'
 import { type Clock, toTime } from '../../src/kernel/clock.ts'
 import { badRequest, invalid } from '../../src/kernel/errors.ts'
 import { type FieldError, invalidValue } from '../../src/kernel/field-error.ts'
 import type { AccessInfo, Authorizer, Decision, Review, UserInfo } from '../contract.ts'
 import { type HeldRules, inOneText } from './rbac.ts'
-import type { PolicyRule } from './rules.ts'
 
 export type ReviewOptions = {
   readonly authorizer: Authorizer

@@ -1,14 +1,6 @@
 /** What a policy rule of RBAC allows, and whether some rules cover others. */
+import type { PolicyRule } from '../../src/api/rbac/schema.ts'
 import type { AccessInfo } from '../contract.ts'
-
-/** `rbac.authorization.k8s.io/v1 PolicyRule`. */
-export type PolicyRule = {
-  readonly verbs: readonly string[]
-  readonly apiGroups?: readonly string[]
-  readonly resources?: readonly string[]
-  readonly resourceNames?: readonly string[]
-  readonly nonResourceURLs?: readonly string[]
-}
 
 const all = '*'
 

@@ -44,17 +44,11 @@ function policiesOf(spec: ServiceSpec): Partial<ServiceSpec> {
   if (spec.type === 'ExternalName') return {}
   return {
     internalTrafficPolicy: spec.internalTrafficPolicy ?? 'Cluster',
-    ipFamilyPolicy: spec.ipFamilyPolicy ?? familyPolicyOf(spec),
     ...(isReachedFromOutside(spec) ? { externalTrafficPolicy: spec.externalTrafficPolicy || 'Cluster' } : {}),
     ...(spec.type === 'LoadBalancer'
       ? { allocateLoadBalancerNodePorts: spec.allocateLoadBalancerNodePorts ?? true }
       : {}),
   }
-}
-
-/** Who names two families or two addresses wants both. */
-function familyPolicyOf({ ipFamilies = [], clusterIPs = [] }: ServiceSpec): string {
-  return ipFamilies.length > 1 || clusterIPs.length > 1 ? 'RequireDualStack' : 'SingleStack'
 }
 
 /** Whether traffic comes to it on nodes' own addresses. */

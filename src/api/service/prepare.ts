@@ -3,7 +3,7 @@
  * a client leaves them out, and go when the type no longer has them. The rules are those of kube-apiserver's Service
  * storage, `patchAllocatedValues` and `dropTypeDependentFields`.
  */
-import type { Service, ServicePort, ServiceSpec } from './schema.ts'
+import type { Service, ServiceSpec } from './schema.ts'
 
 export function prepareService(service: Service, old?: Service): Service {
   const sent = service.spec ?? {}
@@ -46,21 +46,17 @@ function addressesOf(spec: ServiceSpec, before: ServiceSpec): Partial<ServiceSpe
   }
 }
 
-/** A port keeps its node port when one of the same protocol and number had it and no other port asks for it. */
+/** A port keeps the node port that the port of its name had, unless another port asks for it. */
 function nodePortsOf(spec: ServiceSpec, before: ServiceSpec): Partial<ServiceSpec> {
   if (spec.ports === undefined) return {}
   const taken = new Set(spec.ports.map(p => p.nodePort ?? 0))
-  const had = new Map((before.ports ?? []).map(p => [portKey(p), p.nodePort ?? 0]))
+  const had = new Map((before.ports ?? []).map(p => [p.name ?? '', p.nodePort ?? 0]))
   return {
     ports: spec.ports.map(port => {
-      const nodePort = had.get(portKey(port)) ?? 0
+      const nodePort = had.get(port.name ?? '') ?? 0
       return port.nodePort || nodePort === 0 || taken.has(nodePort) ? port : { ...port, nodePort }
     }),
   }
-}
-
-function portKey(port: ServicePort): string {
-  return `${port.protocol}/${port.port}`
 }
 
 const fieldsOfAddresses = ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy'] as const
