@@ -2,8 +2,10 @@
  * What the stages of the multicluster flow share: export → merge → allocate → import → endpoints. `hub-flow.ts` wires
  * those that run on the hub, `member-flow.ts` those that run in a member.
  */
-import type { Contributor } from './api/kinds/cluster-set-service.ts'
+import type { ClusterSetService, Contributor } from './api/kinds/cluster-set-service.ts'
+import type { ExportedEndpointSlice } from './api/kinds/exported-endpoint-slice.ts'
 import type { ExportedPort, ExportedServiceFacts } from './api/kinds/exported-service.ts'
+import type { Ref } from './cluster/cluster.ts'
 import type { Family } from './ip/address.ts'
 
 // ---- members ----------------------------------------------------------------------------------------------------
@@ -20,6 +22,8 @@ export type Member = {
   readonly acceptedMs: number
   /** The namespaces that it takes part in; absent for all. */
   readonly namespaces: readonly string[] | undefined
+  /** The strongest of its taints. */
+  readonly taint: Contributor['taint']
 }
 
 // ---- merge ------------------------------------------------------------------------------------------------------
@@ -35,6 +39,8 @@ export type Contribution = {
   readonly annotations: Readonly<Record<string, string>>
   /** Ids of the clusters that may import; absent for all. */
   readonly consumers: readonly string[] | undefined
+  /** See `Member`. */
+  readonly taint: Contributor['taint']
   readonly service: ExportedServiceFacts
 }
 
@@ -104,17 +110,24 @@ export interface AddressAllocator {
   release(owner: string): void
 }
 
-// ---- names ------------------------------------------------------------------------------------------------------
+// ---- import -----------------------------------------------------------------------------------------------------
 
-/** Labels and annotations of KEP-1645 and ours. */
-export const wellKnown = {
-  serviceName: 'multicluster.kubernetes.io/service-name',
-  sourceCluster: 'multicluster.kubernetes.io/source-cluster',
-  managedBy: 'endpointslice.kubernetes.io/managed-by',
-  coreServiceName: 'kubernetes.io/service-name',
-  /** Annotation of the imports that an agent made: the exported keys that it owns, as JSON. */
-  exportedKeys: 'isthmus.dev/exported-keys',
-} as const
+/** A slice that another member exports. */
+export type ImportableSlice = {
+  /** Of the Importable: told apart among all members. */
+  readonly name: string
+  /** The cluster id that it comes from, vouched for by the hub. */
+  readonly source: string
+  readonly spec: ExportedEndpointSlice['spec']
+}
 
-/** The value of the managed-by label of imported slices. */
-export const sliceManager = 'agent.isthmus.dev'
+/** What this member may import, as far as the hub has told. */
+export interface ImportableIndex {
+  /** False until the hub has told everything once: then what is missing is unknown, not absent. */
+  hasSynced(): boolean
+  service(service: Ref): ClusterSetService | undefined
+  slice(name: string): ImportableSlice | undefined
+  /** Services of a namespace. */
+  servicesIn(namespace: string): readonly Ref[]
+  slicesOf(service: Ref): readonly ImportableSlice[]
+}

@@ -1,5 +1,6 @@
 import { invalidValue } from '../../kernel/field-error.ts'
-import { defineKind, type ObjectOf } from '../kind.ts'
+import { ageOf } from '../duration.ts'
+import { ageColumn, defineKind, type ObjectOf } from '../kind.ts'
 import { type Infer, s } from '../schema.ts'
 
 const port = s.object({
@@ -11,6 +12,11 @@ const port = s.object({
 
 const contributor = s.object({
   cluster: s.string({ minLength: 1, maxLength: 63, description: 'Id of a cluster whose export counts.' }),
+  taint: s.optional(
+    s.oneOf(['NoNewConnections', 'NoImport'], {
+      description: 'The strongest taint of that cluster: what becomes of its endpoints.',
+    }),
+  ),
   ports: s.atomicList(port, {
     description: "The ports of that cluster's own Service: its slices name their ports as these are named.",
   }),
@@ -75,21 +81,36 @@ export const ClusterSetServiceKind = defineKind({
     ),
   },
   columns: [
-    { name: 'Type', type: 'string', description: 'ClusterSetIP or Headless.', cell: o => o.spec.type },
-    { name: 'IP', type: 'string', description: 'Its addresses.', cell: o => o.spec.ips.join(',') },
+    {
+      name: 'Type',
+      type: 'string',
+      description: 'ClusterSetIP or Headless.',
+      jsonPath: '.spec.type',
+      cell: o => o.spec.type,
+    },
+    {
+      name: 'IP',
+      type: 'string',
+      description: 'Its addresses.',
+      jsonPath: '.spec.ips',
+      cell: o => o.spec.ips.join(','),
+    },
     {
       name: 'Clusters',
       type: 'string',
       description: 'Whose exports count.',
+      jsonPath: '.status.clusters[*].cluster',
       cell: o => o.status.clusters.map(c => c.cluster).join(','),
     },
     {
       name: 'Released',
       type: 'date',
-      description: 'When the last export went.',
+      description: 'Time since the last export went.',
       priority: 1,
-      cell: o => o.status.releasedAt ?? null,
+      jsonPath: '.status.releasedAt',
+      cell: (o, { nowMs }) => ageOf(o.status.releasedAt, nowMs),
     },
+    ageColumn,
   ],
   validate: object => {
     const expected = `${object.spec.namespace}.${object.spec.service}`

@@ -1,4 +1,4 @@
-import { defineKind, type ObjectOf } from '../kind.ts'
+import { ageColumn, defineKind, type ObjectOf } from '../kind.ts'
 import { type Infer, s } from '../schema.ts'
 
 const endpoint = s.object({
@@ -56,11 +56,18 @@ export const ExportedEndpointSliceKind = defineKind({
     }),
   },
   columns: [
-    { name: 'Service', type: 'string', description: 'Name of the Service.', cell: o => o.spec.service },
+    {
+      name: 'Service',
+      type: 'string',
+      description: 'Name of the Service.',
+      jsonPath: '.spec.service',
+      cell: o => o.spec.service,
+    },
     {
       name: 'AddressType',
       type: 'string',
       description: 'Family of the addresses.',
+      jsonPath: '.spec.addressType',
       cell: o => o.spec.addressType,
     },
     {
@@ -69,6 +76,7 @@ export const ExportedEndpointSliceKind = defineKind({
       description: 'How many endpoints it holds.',
       cell: o => o.spec.endpoints.length,
     },
+    ageColumn,
   ],
 })
 export type ExportedEndpointSlice = ObjectOf<typeof ExportedEndpointSliceKind>

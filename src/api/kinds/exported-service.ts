@@ -1,15 +1,9 @@
-import { invalidValue, tooLong } from '../../kernel/field-error.ts'
-import { defineKind, type ObjectOf } from '../kind.ts'
+import { type FieldError, invalidValue, tooLong } from '../../kernel/field-error.ts'
+import { conditionColumn, reasonColumn } from '../condition-column.ts'
+import { conditionsSchema } from '../condition-schema.ts'
+import { ageColumn, defineKind, type ObjectOf } from '../kind.ts'
+import { labelKeyErrors, labelValueErrors } from '../names.ts'
 import { type Infer, s } from '../schema.ts'
-
-const condition = s.object({
-  type: s.string({ maxLength: 316 }),
-  status: s.oneOf(['True', 'False', 'Unknown']),
-  reason: s.string({ minLength: 1, maxLength: 1024 }),
-  message: s.string({ maxLength: 32768 }),
-  lastTransitionTime: s.time(),
-  observedGeneration: s.optional(s.int64({ minimum: 0 })),
-})
 
 const port = s.object({
   name: s.optional(
@@ -39,7 +33,14 @@ const service = s.object(
 )
 export type ExportedServiceFacts = Infer<typeof service>
 
-const maxMapBytes = 256 * 1024
+/** Leaves the import room for annotations of its own: an object may have 256 KiB of them. */
+const maxMapBytes = 128 * 1024
+const reservedPrefixes = [
+  'multicluster.kubernetes.io',
+  'multicluster.x-k8s.io',
+  'kubectl.kubernetes.io',
+  'isthmus.dev',
+]
 
 /** One ServiceExport of a member and the parts of its Service that merging needs, in the member's namespace. */
 export const ExportedServiceKind = defineKind({
@@ -72,7 +73,9 @@ export const ExportedServiceKind = defineKind({
         observedGeneration: s.optional(
           s.int64({ minimum: 0, description: 'The generation of this object that the conditions speak of.' }),
         ),
-        conditions: s.optional(s.mapList(condition, ['type'])),
+        conditions: conditionsSchema(
+          'Ready: the ClusterSet has it. Conflict: exports of other clusters disagree, and the oldest wins.',
+        ),
       }),
     ),
   },
@@ -82,21 +85,13 @@ export const ExportedServiceKind = defineKind({
       name: 'Type',
       type: 'string',
       description: 'What an import of this Service alone would be.',
+      jsonPath: '.spec.definition.type',
       cell: o => o.spec.definition.type,
     },
-    {
-      name: 'Ready',
-      type: 'string',
-      description: 'Whether the hub has merged it.',
-      cell: o => o.status?.conditions?.find(c => c.type === 'Ready')?.status ?? '',
-    },
-    {
-      name: 'Conflict',
-      type: 'string',
-      description: 'In what it disagrees with other clusters.',
-      priority: 1,
-      cell: o => o.status?.conditions?.find(c => c.type === 'Conflict')?.reason ?? '',
-    },
+    conditionColumn('Ready', 'Whether the hub has merged it.'),
+    conditionColumn('Conflict', 'Whether it disagrees with exports of other clusters.'),
+    reasonColumn('Conflict', 'Conflict Reason'),
+    ageColumn,
   ],
   validate: object => {
     const { namespace, service: name, exportedLabels, exportedAnnotations } = object.spec
@@ -105,8 +100,8 @@ export const ExportedServiceKind = defineKind({
       ...(object.metadata.name === expected
         ? []
         : [invalidValue('metadata.name', object.metadata.name, `must be ${expected}`)]),
-      ...mapErrors('spec.exportedLabels', exportedLabels),
-      ...mapErrors('spec.exportedAnnotations', exportedAnnotations),
+      ...mapErrors('spec.exportedLabels', exportedLabels, exportedLabelProblem),
+      ...mapErrors('spec.exportedAnnotations', exportedAnnotations, exportedAnnotationProblem),
     ]
   },
 })
@@ -117,7 +112,45 @@ export function exportedServiceName(namespace: string, service: string): string 
   return `${namespace}.${service}`
 }
 
-function mapErrors(field: string, map: Readonly<Record<string, string>> | undefined) {
-  const bytes = Object.entries(map ?? {}).reduce((sum, [key, value]) => sum + key.length + value.length, 0)
-  return bytes > maxMapBytes ? [tooLong(field, `may not be more than ${maxMapBytes} bytes`)] : []
+/** Why an import cannot carry this label; undefined when it can. */
+export function exportedLabelProblem(key: string, value: string): string | undefined {
+  return exportedKeyProblem(key) ?? labelValueErrors(value)[0]
+}
+
+/** Why an import cannot carry this annotation; undefined when it can. */
+export function exportedAnnotationProblem(key: string): string | undefined {
+  return exportedKeyProblem(key.toLowerCase())
+}
+
+/** Why an import cannot carry all of these labels or annotations together; undefined when it can. */
+export function exportedMapProblem(map: Readonly<Record<string, string>>): string | undefined {
+  const bytes = Object.entries(map).reduce(
+    (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value),
+    0,
+  )
+  return bytes > maxMapBytes ? `may not be more than ${maxMapBytes} bytes` : undefined
+}
+
+/** Keys that mean something to the controllers of the importing cluster are not for other clusters to set. */
+function exportedKeyProblem(key: string): string | undefined {
+  const prefix = key.includes('/') ? key.slice(0, key.indexOf('/')) : ''
+  if (reservedPrefixes.some(reserved => prefix === reserved || prefix.endsWith(`.${reserved}`))) {
+    return `keys under ${prefix}/ cannot be exported`
+  }
+  return labelKeyErrors(key)[0]
+}
+
+function mapErrors(
+  field: string,
+  map: Readonly<Record<string, string>> | undefined,
+  problemOf: (key: string, value: string) => string | undefined,
+): readonly FieldError[] {
+  const problem = exportedMapProblem(map ?? {})
+  if (problem !== undefined) return [tooLong(field, problem)]
+  return Object.entries(map ?? {}).flatMap(([key, value]) => {
+    const pairProblem = problemOf(key, value)
+    return pairProblem === undefined
+      ? []
+      : [invalidValue(`${field}[${key.slice(0, 100)}]`, value.slice(0, 100), pairProblem)]
+  })
 }

@@ -1,4 +1,4 @@
-import { defineKind, type ObjectOf } from '../kind.ts'
+import { ageColumn, defineKind, type ObjectOf } from '../kind.ts'
 import { s } from '../schema.ts'
 
 /**
@@ -27,8 +27,10 @@ export const ImportableKind = defineKind({
       name: 'Source',
       type: 'string',
       description: 'Id of the cluster that a slice comes from.',
+      jsonPath: '.source',
       cell: o => o.source ?? '',
     },
+    ageColumn,
   ],
 })
 export type Importable = ObjectOf<typeof ImportableKind>

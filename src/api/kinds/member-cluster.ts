@@ -46,7 +46,8 @@ export const MemberClusterKind = defineKind({
       namespaces: s.optional(
         s.setList(s.string({ minLength: 1, maxLength: 63 }), {
           maxItems: 10_000,
-          description: 'The namespaces whose services the member imports; absent for all.',
+          description:
+            'The namespaces that the member takes part in: it imports and exports services of no others. Absent for all.',
         }),
       ),
       taints: s.optional(s.mapList(taint, ['key', 'effect'], { maxItems: 100 })),

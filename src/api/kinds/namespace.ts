@@ -108,3 +108,9 @@ function finalizerErrors(field: string, name: string): readonly FieldError[] {
 }
 
 export type Namespace = ObjectOf<typeof NamespaceKind>
+
+/** Whether there is such a namespace and things may be made in it. */
+export function acceptsObjects(namespace: Namespace | undefined): boolean {
+  if (namespace === undefined || namespace.metadata.deletionTimestamp !== undefined) return false
+  return namespace.status?.phase !== 'Terminating'
+}

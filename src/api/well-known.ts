@@ -1,0 +1,16 @@
+/** Labels and annotations that the multicluster flow knows. */
+export const wellKnown = {
+  /** EndpointSlice label: the ServiceImport that the slice backs (KEP-1645). */
+  serviceName: 'multicluster.kubernetes.io/service-name',
+  /** EndpointSlice label: id of the cluster that the endpoints are in (KEP-1645). */
+  sourceCluster: 'multicluster.kubernetes.io/source-cluster',
+  /** EndpointSlice label: who writes the slice. */
+  managedBy: 'endpointslice.kubernetes.io/managed-by',
+  /** EndpointSlice label: the Service of the slice. */
+  coreServiceName: 'kubernetes.io/service-name',
+  /** Annotation of the imports that an agent made: the exported keys that it owns, as JSON. */
+  exportedKeys: 'isthmus.dev/exported-keys',
+} as const
+
+/** The value of the managed-by label of imported slices. */
+export const sliceManager = 'agent.isthmus.dev'
