@@ -98,6 +98,12 @@ export function keyOf(ref: Ref): string {
   return ref.namespace === undefined || ref.namespace === '' ? ref.name : `${ref.namespace}/${ref.name}`
 }
 
+/** The inverse of `keyOf`. */
+export function refOf(key: string): Ref {
+  const slash = key.indexOf('/')
+  return slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) }
+}
+
 /** One change that an informer has seen. `before` is absent on creation, `after` on deletion. */
 export type Change<O> = { readonly before: O | undefined; readonly after: O | undefined }
 

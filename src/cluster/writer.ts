@@ -57,15 +57,21 @@ export class Writer {
       this.#writes.add({ ...labels, result: 'done' })
       return written
     } catch (thrown) {
-      if (!isStale(thrown)) throw thrown
+      if (!isStale(verb, thrown)) throw thrown
       this.#writes.add({ ...labels, result: 'stale' })
       return undefined
     }
   }
 }
 
-/** A 404 without a name is no missing object but a missing resource: that is not going to be told by an informer. */
-function isStale(thrown: unknown): boolean {
-  if (isReason(thrown, 'NotFound')) return thrown.details?.name !== undefined
-  return isReason(thrown, 'Conflict', 'AlreadyExists')
+function isStale(verb: string, thrown: unknown): boolean {
+  if (!isReason(thrown, 'NotFound')) return isReason(thrown, 'Conflict', 'AlreadyExists')
+  // Without a name it is a resource that is missing, and on create a namespace: of these the informer tells nothing.
+  return verb !== 'create' && thrown.details?.name !== undefined
+}
+
+/** Whether a create was refused because its namespace is being deleted (KEP-1645 controllers test for this cause). */
+export function isNamespaceTerminating(thrown: unknown): boolean {
+  if (!isReason(thrown, 'Forbidden')) return false
+  return thrown.details?.causes?.some(cause => cause.reason === 'NamespaceTerminating') ?? false
 }
