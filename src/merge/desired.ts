@@ -13,7 +13,7 @@ export function standingOf(member: Member, exported: ExportedService): Standing 
   if (!member.accepted || exported.metadata.deletionTimestamp !== undefined) return undefined
   const { namespace, exportedAt, exportedLabels, exportedAnnotations, consumers, definition } = exported.spec
   if (member.namespaces !== undefined && !member.namespaces.includes(namespace)) {
-    const message = `the hub does not let cluster ${member.cluster} export from namespace ${namespace}`
+    const message = `the hub does not let cluster ${member.cluster} take part in namespace ${namespace}`
     return { counts: false, message }
   }
   const createdMs = fromTime(exportedAt)
@@ -24,6 +24,7 @@ export function standingOf(member: Member, exported: ExportedService): Standing 
     labels: exportedLabels ?? {},
     annotations: exportedAnnotations ?? {},
     consumers,
+    taint: member.taint,
     service: definition,
   }
   return { counts: true, contribution }

@@ -27,7 +27,11 @@ export function merge(exports: readonly Contribution[]): Merged | undefined {
     annotations: oldest.annotations,
     consumers: consumersOf(contributions),
     clusters: contributions
-      .map(({ cluster, service }) => ({ cluster, ports: service.ports }))
+      .map(({ cluster, taint, service }) => ({
+        cluster,
+        ...(taint === undefined ? {} : { taint }),
+        ports: service.ports,
+      }))
       .sort((a, b) => byteOrder(a.cluster, b.cluster)),
     conflicts: conflictsOf({ contributions, ports, portsText, families, unreachable }),
   }
