@@ -1,0 +1,147 @@
+/**
+ * What each member may import, computed from stored ClusterSetServices and ExportedEndpointSlices. Whether an object is
+ * visible depends on the reading member and on the object alone, never on who else is a member: so a member that comes
+ * or goes makes nobody else list again. Slices of a cluster that is no member (any more) name no source and no
+ * ClusterSetService names that cluster, so nobody imports them.
+ */
+import { type AnyKind, apiVersionOf } from '../../src/api/kind.ts'
+import { type ClusterSetService, ClusterSetServiceKind } from '../../src/api/kinds/cluster-set-service.ts'
+import {
+  type ExportedEndpointSlice,
+  ExportedEndpointSliceKind,
+} from '../../src/api/kinds/exported-endpoint-slice.ts'
+import { decodeBody, headOf } from '../../src/codec/object-bytes.ts'
+import type { StoredObject, View } from '../contract.ts'
+
+/** A member as the view needs it. */
+export type ViewMember = {
+  readonly cluster: string
+  readonly namespace: string
+  /** A member that is not accepted sees nothing. */
+  readonly accepted: boolean
+  /** The namespaces that it takes part in; absent for all. */
+  readonly namespaces: readonly string[] | undefined
+}
+
+/** What decides who sees an object, and what is shown around its bytes. */
+type Facts = {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly serviceNamespace: string
+  readonly consumers: readonly string[] | undefined
+  /** A service without exports, whose addresses are kept for a while. */
+  readonly released: boolean
+  /** The name, uid and creation of the Importable, as members of a JSON object. */
+  readonly identity: string
+}
+
+const resourceOf = (kind: AnyKind): string => `${kind.plural}.${kind.group}`
+const serviceResource = resourceOf(ClusterSetServiceKind)
+const sliceResource = resourceOf(ExportedEndpointSliceKind)
+
+export class ImportableView implements View {
+  readonly resources = [serviceResource, sliceResource]
+  /** By namespace. */
+  #members = new Map<string, ViewMember>()
+  /** An object version is read once, whoever asks. */
+  readonly #facts = new WeakMap<StoredObject, Facts>()
+  readonly #listeners = new Set<(namespace: string) => void>()
+
+  /** Replaces all members; watches of those whose own rights have changed end. */
+  setMembers(members: readonly ViewMember[]): void {
+    const before = this.#members
+    this.#members = new Map(members.map(member => [member.namespace, member]))
+    for (const namespace of new Set([...before.keys(), ...this.#members.keys()])) {
+      if (rightsOf(before.get(namespace)) === rightsOf(this.#members.get(namespace))) continue
+      for (const listener of this.#listeners) listener(namespace)
+    }
+  }
+
+  visible(namespace: string, object: StoredObject): boolean {
+    const reader = this.#members.get(namespace)
+    if (reader?.accepted !== true || object.namespace === namespace) return false
+    const { consumers, released, serviceNamespace } = this.#factsOf(object)
+    if (released) return false
+    if (reader.namespaces !== undefined && !reader.namespaces.includes(serviceNamespace)) return false
+    return consumers === undefined || consumers.includes(reader.cluster)
+  }
+
+  render(namespace: string, object: StoredObject): StoredObject {
+    const { apiVersion, identity, kind } = this.#factsOf(object)
+    const source = this.#members.get(object.namespace)?.cluster
+    const named = source === undefined ? '' : `"source":${JSON.stringify(source)},`
+    const inner = headOf(apiVersion, kind, object.revision, object.body)
+    const head = `${identity},"namespace":${JSON.stringify(namespace)}},${named}"object":${inner}`
+    return {
+      revision: object.revision,
+      resource: 'importables.hub.isthmus.dev',
+      namespace,
+      name: nameOf(object),
+      body: Buffer.concat([Buffer.from(head), object.body, closing]),
+    }
+  }
+
+  onChange(listener: (namespace: string) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  #factsOf(object: StoredObject): Facts {
+    const known = this.#facts.get(object)
+    if (known !== undefined) return known
+    const facts = object.resource === serviceResource ? factsOfService(object) : factsOfSlice(object)
+    this.#facts.set(object, facts)
+    return facts
+  }
+}
+
+const closing = Buffer.from('}')
+
+/** Names of services have two labels, those of slices begin with the exporter's namespace and have more. */
+function nameOf({ namespace, name }: StoredObject): string {
+  return namespace === '' ? name : `${namespace}.${name}`
+}
+
+function factsOfService(object: StoredObject): Facts {
+  const apiVersion = apiVersionOf(ClusterSetServiceKind)
+  const kind = ClusterSetServiceKind.kind
+  // The registry stores only what the kind's schema has accepted.
+  const service = decodeBody(apiVersion, kind, object) as unknown as ClusterSetService
+  return {
+    apiVersion,
+    kind,
+    serviceNamespace: service.spec.namespace,
+    consumers: service.spec.consumers,
+    released: service.status.releasedAt !== undefined,
+    identity: identityOf(object, service),
+  }
+}
+
+function factsOfSlice(object: StoredObject): Facts {
+  const apiVersion = apiVersionOf(ExportedEndpointSliceKind)
+  const kind = ExportedEndpointSliceKind.kind
+  // The registry stores only what the kind's schema has accepted.
+  const slice = decodeBody(apiVersion, kind, object) as unknown as ExportedEndpointSlice
+  return {
+    apiVersion,
+    kind,
+    serviceNamespace: slice.spec.namespace,
+    consumers: slice.spec.consumers,
+    released: false,
+    identity: identityOf(object, slice),
+  }
+}
+
+function identityOf(object: StoredObject, { metadata }: ClusterSetService | ExportedEndpointSlice): string {
+  const { creationTimestamp, uid } = metadata
+  return JSON.stringify({ name: nameOf(object), uid, creationTimestamp }).slice(1, -1)
+}
+
+/** Equal texts: the member sees the same. */
+function rightsOf(member: ViewMember | undefined): string {
+  if (member?.accepted !== true) return ''
+  return JSON.stringify([
+    member.cluster,
+    member.namespaces === undefined ? '*' : [...member.namespaces].sort((a, b) => (a < b ? -1 : 1)),
+  ])
+}

@@ -1,0 +1,47 @@
+import { memberNamespace } from '../../src/api/cluster-id.ts'
+import { apiVersionOf } from '../../src/api/kind.ts'
+import { type MemberCluster, MemberClusterKind } from '../../src/api/kinds/member-cluster.ts'
+import { decodeBody } from '../../src/codec/object-bytes.ts'
+import type { Follow, StoredObject } from '../contract.ts'
+import type { ImportableView, ViewMember } from './importable.ts'
+
+/** Keeps the view's members those that are stored, until the signal aborts; resolves when it has them. */
+export function followMembers(follow: Follow, view: ImportableView, signal: AbortSignal): Promise<void> {
+  const members = new Map<string, ViewMember>()
+  const put = (object: StoredObject): void => {
+    members.set(object.name, memberOf(object))
+  }
+  return follow(
+    { resources: [`${MemberClusterKind.plural}.${MemberClusterKind.group}`], namespace: '' },
+    {
+      reset: items => {
+        members.clear()
+        for (const item of items) put(item)
+        view.setMembers([...members.values()])
+      },
+      events: batch => {
+        for (const { type, object } of batch) {
+          if (type === 'PUT') put(object)
+          else members.delete(object.name)
+        }
+        view.setMembers([...members.values()])
+      },
+    },
+    signal,
+  )
+}
+
+function memberOf(object: StoredObject): ViewMember {
+  // The registry stores only what the kind's schema has accepted.
+  const { metadata, spec, status } = decodeBody(
+    apiVersionOf(MemberClusterKind),
+    MemberClusterKind.kind,
+    object,
+  ) as unknown as MemberCluster
+  return {
+    cluster: metadata.name,
+    namespace: status?.namespace ?? memberNamespace(metadata.name),
+    accepted: spec.accepted,
+    namespaces: spec.namespaces,
+  }
+}
