@@ -1,0 +1,91 @@
+import type { ExportedPort, ExportedService, ExportedServiceFacts } from '../api/kinds/exported-service.ts'
+import type { Service } from '../api/kinds/service.ts'
+import type { ServiceExport } from '../api/kinds/service-export.ts'
+import { type Family, familyOf } from '../ip/address.ts'
+import { exportableAnnotations, exportableLabels } from './exported-map.ts'
+
+/** What a ServiceExport comes to in its own cluster, before the hub has seen it. */
+export type Collected =
+  | {
+      readonly valid: true
+      readonly spec: ExportedService['spec']
+      /** Exported labels and annotations that are left out, and why. */
+      readonly dropped: readonly string[]
+    }
+  | {
+      readonly valid: false
+      readonly reason: 'NoService' | 'InvalidServiceType'
+      readonly message: string
+    }
+
+/** Undefined: there is no export, or none any more. */
+export function collect(
+  serviceExport: ServiceExport | undefined,
+  service: Service | undefined,
+): Collected | undefined {
+  if (serviceExport === undefined || serviceExport.metadata.deletionTimestamp !== undefined) return undefined
+  const { namespace = '', name } = serviceExport.metadata
+  if (service === undefined || service.metadata.deletionTimestamp !== undefined) {
+    return { valid: false, reason: 'NoService', message: `no Service ${name} in namespace ${namespace}` }
+  }
+  const refusal = refusalOf(service)
+  if (refusal !== undefined) return { valid: false, reason: 'InvalidServiceType', message: refusal }
+  const labels = exportableLabels(serviceExport.spec?.exportedLabels)
+  const annotations = exportableAnnotations(serviceExport.spec?.exportedAnnotations)
+  return {
+    valid: true,
+    spec: {
+      namespace,
+      service: name,
+      exportedAt: serviceExport.metadata.creationTimestamp ?? '',
+      exportGeneration: serviceExport.metadata.generation ?? 0,
+      ...(Object.keys(labels.kept).length === 0 ? {} : { exportedLabels: labels.kept }),
+      ...(Object.keys(annotations.kept).length === 0 ? {} : { exportedAnnotations: annotations.kept }),
+      definition: factsOf(service),
+    },
+    dropped: [...labels.dropped, ...annotations.dropped],
+  }
+}
+
+function refusalOf({ metadata, spec }: Service): string | undefined {
+  if (spec?.type === 'ExternalName') return 'a Service of type ExternalName has no endpoints to export'
+  const derived = metadata.ownerReferences?.some(
+    owner => owner.kind === 'ServiceImport' && owner.apiVersion.startsWith('multicluster.x-k8s.io/'),
+  )
+  return derived === true ? 'the Service is derived from a ServiceImport' : undefined
+}
+
+function factsOf(service: Service): ExportedServiceFacts {
+  const spec = service.spec ?? {}
+  const timeoutSeconds = spec.sessionAffinityConfig?.clientIP?.timeoutSeconds
+  return {
+    type: spec.clusterIP === 'None' ? 'Headless' : 'ClusterSetIP',
+    ports: (spec.ports ?? []).map(portOf),
+    ipFamilies: familiesOf(service),
+    ...(spec.sessionAffinity === undefined ? {} : { sessionAffinity: spec.sessionAffinity }),
+    ...(timeoutSeconds === undefined ? {} : { sessionAffinityConfig: { clientIP: { timeoutSeconds } } }),
+    ...(spec.internalTrafficPolicy === undefined
+      ? {}
+      : { internalTrafficPolicy: spec.internalTrafficPolicy }),
+    ...(spec.trafficDistribution === undefined ? {} : { trafficDistribution: spec.trafficDistribution }),
+  }
+}
+
+type CorePort = NonNullable<NonNullable<Service['spec']>['ports']>[number]
+
+function portOf({ name, protocol, appProtocol, port }: CorePort): ExportedPort {
+  return {
+    ...(name === undefined || name === '' ? {} : { name }),
+    protocol: protocol === 'UDP' || protocol === 'SCTP' ? protocol : 'TCP',
+    ...(appProtocol === undefined ? {} : { appProtocol }),
+    port,
+  }
+}
+
+/** As the API server set them; else those of the addresses that it gave. */
+function familiesOf({ spec }: Service): readonly Family[] {
+  const named = (spec?.ipFamilies ?? []).filter(family => family === 'IPv4' || family === 'IPv6')
+  if (named.length > 0) return named
+  const given = spec?.clusterIPs ?? (spec?.clusterIP === undefined ? [] : [spec.clusterIP])
+  return [...new Set(given.map(familyOf).filter(family => family !== undefined))]
+}

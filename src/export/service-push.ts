@@ -1,0 +1,75 @@
+import {
+  type ExportedService,
+  ExportedServiceKind,
+  exportedServiceName,
+} from '../api/kinds/exported-service.ts'
+import { type Informer, type Ref, resource } from '../cluster/cluster.ts'
+import { equalJson } from '../cluster/json.ts'
+import type { Writer } from '../cluster/writer.ts'
+import { errorText } from '../kernel/abort.ts'
+import { isReason } from '../kernel/errors.ts'
+import type { Collected } from './collect.ts'
+import type { PushFailure } from './conditions.ts'
+
+export type ServicePushOptions = {
+  /** What an export comes to now. Read from informers that have synced. */
+  collected(ref: Ref): Collected | undefined
+  /** The member's own objects on the hub; synced. */
+  readonly exportedServices: Informer<ExportedService>
+  readonly hub: Writer
+  /** The member's namespace on the hub. */
+  readonly hubNamespace: string
+  /** Told the outcome of each push: what went wrong, or undefined. */
+  outcome(ref: Ref, failure: PushFailure | undefined): void
+}
+
+const exportedServices = resource(ExportedServiceKind)
+
+/** Keeps the hub's ExportedService what the export comes to in this cluster. */
+export class ServicePush {
+  readonly #options: ServicePushOptions
+
+  constructor(options: ServicePushOptions) {
+    this.#options = options
+  }
+
+  async reconcile(ref: Ref, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#push(ref, signal)
+      this.#options.outcome(ref, undefined)
+    } catch (thrown) {
+      this.#options.outcome(ref, { refused: isRefusal(thrown), message: `hub: ${errorText(thrown)}` })
+      throw thrown
+    }
+  }
+
+  async #push(ref: Ref, signal: AbortSignal): Promise<void> {
+    const { hub, hubNamespace } = this.#options
+    const name = exportedServiceName(ref.namespace ?? '', ref.name)
+    const current = this.#options.exportedServices.get({ namespace: hubNamespace, name })
+    const collected = this.#options.collected(ref)
+    if (collected?.valid !== true) {
+      if (current !== undefined) await hub.delete(exportedServices, current, signal)
+      return
+    }
+    if (current === undefined) {
+      const { apiVersion, kind } = exportedServices
+      const metadata = { namespace: hubNamespace, name }
+      await hub.create(exportedServices, { apiVersion, kind, metadata, spec: collected.spec }, signal)
+    } else if (!equalJson(current.spec, collected.spec)) {
+      await hub.replace(exportedServices, { ...current, spec: collected.spec }, {}, signal)
+    }
+  }
+}
+
+function isRefusal(thrown: unknown): boolean {
+  return isReason(
+    thrown,
+    'BadRequest',
+    'Forbidden',
+    'Invalid',
+    'NotFound',
+    'RequestEntityTooLarge',
+    'Unauthorized',
+  )
+}

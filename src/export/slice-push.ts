@@ -1,0 +1,58 @@
+import type { EndpointSlice } from '../api/kinds/endpoint-slice.ts'
+import {
+  type ExportedEndpointSlice,
+  ExportedEndpointSliceKind,
+} from '../api/kinds/exported-endpoint-slice.ts'
+import { type Informer, type Ref, resource } from '../cluster/cluster.ts'
+import { equalJson } from '../cluster/json.ts'
+import type { Writer } from '../cluster/writer.ts'
+import { exportedSliceName, exportedSliceSpec } from './slice.ts'
+
+export type SlicePushOptions = {
+  /** Whether the Service is exported and can be. Read from informers that have synced. */
+  isExported(service: Ref): boolean
+  readonly endpointSlices: Informer<EndpointSlice>
+  /** The member's own objects on the hub; synced. */
+  readonly exportedSlices: Informer<ExportedEndpointSlice>
+  readonly hub: Writer
+  /** The member's namespace on the hub. */
+  readonly hubNamespace: string
+}
+
+const exportedSlices = resource(ExportedEndpointSliceKind)
+
+/** Keeps the hub's ExportedEndpointSlice what one EndpointSlice of this cluster is: one change, one write. */
+export class SlicePush {
+  readonly #options: SlicePushOptions
+
+  constructor(options: SlicePushOptions) {
+    this.#options = options
+  }
+
+  async reconcile(ref: Ref, signal: AbortSignal): Promise<void> {
+    const { hub, hubNamespace } = this.#options
+    const name = exportedSliceName(ref.namespace ?? '', ref.name)
+    const current = this.#options.exportedSlices.get({ namespace: hubNamespace, name })
+    const spec = this.#desired(ref)
+    if (spec === undefined) {
+      if (current !== undefined) await hub.delete(exportedSlices, current, signal)
+    } else if (current === undefined) {
+      const { apiVersion, kind } = exportedSlices
+      await hub.create(
+        exportedSlices,
+        { apiVersion, kind, metadata: { namespace: hubNamespace, name }, spec },
+        signal,
+      )
+    } else if (!equalJson(current.spec, spec)) {
+      await hub.replace(exportedSlices, { ...current, spec }, {}, signal)
+    }
+  }
+
+  #desired(ref: Ref): ExportedEndpointSlice['spec'] | undefined {
+    const slice = this.#options.endpointSlices.get(ref)
+    if (slice === undefined || slice.metadata.deletionTimestamp !== undefined) return undefined
+    const spec = exportedSliceSpec(slice)
+    if (spec === undefined) return undefined
+    return this.#options.isExported({ namespace: spec.namespace, name: spec.service }) ? spec : undefined
+  }
+}
