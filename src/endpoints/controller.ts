@@ -1,0 +1,131 @@
+import type { ClusterSetService } from '../api/kinds/cluster-set-service.ts'
+import { type EndpointSlice, EndpointSliceKind } from '../api/kinds/endpoint-slice.ts'
+import type { ExportedPort } from '../api/kinds/exported-service.ts'
+import { acceptsObjects, type Namespace } from '../api/kinds/namespace.ts'
+import type { ServiceImport } from '../api/kinds/service-import.ts'
+import { wellKnown } from '../api/well-known.ts'
+import { type Informer, type Ref, resource } from '../cluster/cluster.ts'
+import { isNamespaceTerminating, type Writer } from '../cluster/writer.ts'
+import type { ImportableIndex } from '../contract.ts'
+import type { Family } from '../ip/address.ts'
+import { desiredSlice, type ImportedService, isOurs, type SourceSlice, sameSlice } from './desired.ts'
+import { fromImport, fromService } from './imported-service.ts'
+import type { SliceSources, Source } from './sources.ts'
+
+export type EndpointsOptions = {
+  /** The id of this cluster. */
+  readonly cluster: string
+  /** The families that pods of this cluster can reach. */
+  readonly families: readonly Family[]
+  readonly sources: SliceSources
+  readonly importables: ImportableIndex
+  readonly serviceImports: Informer<ServiceImport>
+  readonly endpointSlices: Informer<EndpointSlice>
+  readonly namespaces: Informer<Namespace>
+  /** The ports of a Service that this cluster exports; undefined when it does not. */
+  exportedPorts(service: Ref): readonly ExportedPort[] | undefined
+  readonly local: Writer
+}
+
+/** What is to become of an imported slice. */
+type Verdict = { readonly present: EndpointSlice } | 'absent' | 'unknown'
+
+const endpointSlices = resource(EndpointSliceKind)
+
+/** Keeps one imported EndpointSlice of this cluster what its source says: one change, one write. */
+export class EndpointsController {
+  readonly #options: EndpointsOptions
+
+  constructor(options: EndpointsOptions) {
+    this.#options = options
+  }
+
+  async reconcile(ref: Ref, key: string, signal: AbortSignal): Promise<void> {
+    const { local, sources } = this.#options
+    const current = this.#options.endpointSlices.get(ref)
+    const source = sources.get(key)
+    const verdict = source === undefined ? this.#orphan(current) : this.#verdict(source, current)
+    if (verdict === 'unknown') return
+    if (verdict === 'absent') {
+      if (current !== undefined && isOurs(current)) await local.delete(endpointSlices, current, signal)
+      return
+    }
+    if (current !== undefined && sameSlice(current, verdict.present)) return
+    if (current !== undefined) await local.replace(endpointSlices, verdict.present, {}, signal)
+    else if (acceptsObjects(this.#options.namespaces.get({ name: ref.namespace ?? '' })))
+      await this.#create(verdict.present, signal)
+  }
+
+  /** A slice that no source stands for. It is too much only when all sources of its cluster are known. */
+  #orphan(current: EndpointSlice | undefined): Verdict {
+    const { cluster, sources } = this.#options
+    const isOwn = current?.metadata.labels?.[wellKnown.sourceCluster] === cluster
+    return (isOwn ? sources.ownComplete : sources.remoteComplete) ? 'absent' : 'unknown'
+  }
+
+  #verdict(source: Source, current: EndpointSlice | undefined): Verdict {
+    const slice = source.type === 'own' ? this.#ownSlice(source) : this.#remoteSlice(source)
+    if (slice === undefined) return 'absent'
+    const imported = this.#imported(source.service)
+    if (imported === 'unknown') return 'unknown'
+    const present = imported && desiredSlice(slice, imported, current)
+    return present === undefined ? 'absent' : { present }
+  }
+
+  /** Undefined when this cluster does not export the service, or the slice is gone. */
+  #ownSlice(source: Source & { readonly type: 'own' }): SourceSlice | undefined {
+    const servicePorts = this.#options.exportedPorts(source.service)
+    const slice = this.#options.endpointSlices.get(source.slice)
+    if (servicePorts === undefined || slice === undefined) return undefined
+    return {
+      cluster: this.#options.cluster,
+      service: source.service,
+      name: slice.metadata.name,
+      addressType: slice.addressType,
+      endpoints: slice.endpoints,
+      ports: slice.ports ?? [],
+      servicePorts,
+    }
+  }
+
+  #remoteSlice(source: Source & { readonly type: 'remote' }): SourceSlice | undefined {
+    const { importables } = this.#options
+    const slice = importables.slice(source.importable)
+    const contributor = this.#contributor(importables.service(source.service), source.cluster)
+    if (slice === undefined || contributor === undefined) return undefined
+    const { slice: name, addressType, endpoints, ports } = slice.spec
+    return {
+      cluster: source.cluster,
+      service: source.service,
+      name,
+      addressType,
+      endpoints,
+      ports,
+      servicePorts: contributor.ports,
+    }
+  }
+
+  #contributor(service: ClusterSetService | undefined, cluster: string) {
+    return service?.status.clusters.find(contributor => contributor.cluster === cluster)
+  }
+
+  /** As the hub has told; until it has, as this cluster's own import says. Undefined when there is no such service. */
+  #imported(service: Ref): ImportedService | 'unknown' | undefined {
+    const { families, importables, serviceImports } = this.#options
+    if (importables.hasSynced()) {
+      const known = importables.service(service)
+      return known && fromService(known, families)
+    }
+    const there = serviceImports.get(service)
+    return there?.spec === undefined ? 'unknown' : fromImport(there, families)
+  }
+
+  async #create(slice: EndpointSlice, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#options.local.create(endpointSlices, slice, signal)
+    } catch (thrown) {
+      // The informer of namespaces is behind; it brings the key back when the namespace is made again.
+      if (!isNamespaceTerminating(thrown)) throw thrown
+    }
+  }
+}

@@ -1,0 +1,139 @@
+import type { Contributor } from '../api/kinds/cluster-set-service.ts'
+import { type EndpointSlice, EndpointSliceKind } from '../api/kinds/endpoint-slice.ts'
+import type { ExportedPort } from '../api/kinds/exported-service.ts'
+import { sliceManager, wellKnown } from '../api/well-known.ts'
+import { type Ref, resource } from '../cluster/cluster.ts'
+import { equalJson } from '../cluster/json.ts'
+import { shortHash } from '../codec/short-hash.ts'
+import type { Family } from '../ip/address.ts'
+
+type Endpoint = EndpointSlice['endpoints'][number]
+type EndpointPort = NonNullable<EndpointSlice['ports']>[number]
+
+/** What slices need to know of the service that is imported. */
+export type ImportedService = {
+  readonly type: 'ClusterSetIP' | 'Headless'
+  readonly ports: readonly ExportedPort[]
+  /** Those that this cluster can use. */
+  readonly ipFamilies: readonly Family[]
+  readonly trafficDistribution: string | undefined
+  /** The clusters whose exports count. */
+  readonly clusters: readonly Pick<Contributor, 'cluster' | 'taint'>[]
+}
+
+/** A slice of an exporting cluster, this one or another. */
+export type SourceSlice = {
+  readonly cluster: string
+  readonly service: Ref
+  /** Its name in the cluster that it comes from. */
+  readonly name: string
+  readonly addressType: EndpointSlice['addressType']
+  readonly endpoints: readonly Endpoint[]
+  readonly ports: readonly EndpointPort[]
+  /** The ports of that cluster's own Service, by whose names the slice names its ports. */
+  readonly servicePorts: readonly ExportedPort[]
+}
+
+const { apiVersion, kind } = resource(EndpointSliceKind)
+
+/**
+ * The name of the slice that stands for a source slice in every importing cluster. The address type is part of it: it
+ * cannot change in an EndpointSlice.
+ */
+export function importedSliceName(
+  source: Pick<SourceSlice, 'cluster' | 'service' | 'name' | 'addressType'>,
+): string {
+  const { addressType, cluster, name, service } = source
+  return `imported-${service.name}-${shortHash(cluster, name, addressType)}`
+}
+
+/**
+ * The slice that this cluster has of a source slice (KEP-1645, "EndpointSlice"), on top of what is there. Undefined when
+ * nothing of it can be reached through the import.
+ */
+export function desiredSlice(
+  source: SourceSlice,
+  imported: ImportedService,
+  current: EndpointSlice | undefined,
+): EndpointSlice | undefined {
+  const contributor = imported.clusters.find(({ cluster }) => cluster === source.cluster)
+  if (contributor === undefined || contributor.taint === 'NoImport') return undefined
+  if (!imported.ipFamilies.some(family => family === source.addressType)) return undefined
+  const ports = source.ports.flatMap(port => importedPort(port, source.servicePorts, imported.ports))
+  // Addresses of a headless service are of use without ports: its A and AAAA records do not depend on them.
+  if (ports.length === 0 && imported.type === 'ClusterSetIP') return undefined
+  const name = importedSliceName(source)
+  const metadata = current?.metadata ?? { namespace: source.service.namespace ?? '', name }
+  const labels = {
+    ...metadata.labels,
+    [wellKnown.serviceName]: source.service.name,
+    [wellKnown.sourceCluster]: source.cluster,
+    [wellKnown.managedBy]: sliceManager,
+  }
+  const use = {
+    nearby: nearbyDistributions.has(imported.trafficDistribution ?? ''),
+    draining: contributor.taint === 'NoNewConnections',
+  }
+  return {
+    ...(current ?? { apiVersion, kind }),
+    metadata: { ...metadata, labels },
+    addressType: source.addressType,
+    endpoints: source.endpoints.map(endpoint => importedEndpoint(endpoint, use)),
+    ports,
+  }
+}
+
+/** Zones mean the same in all clusters, nodes do not: of these only the zone can be kept to. */
+const nearbyDistributions = new Set(['PreferClose', 'PreferSameZone', 'PreferSameNode'])
+
+function importedEndpoint(
+  { addresses, conditions = {}, hostname, zone }: Endpoint,
+  use: { readonly nearby: boolean; readonly draining: boolean },
+): Endpoint {
+  return {
+    addresses,
+    conditions: use.draining ? { ...conditions, ready: false } : conditions,
+    ...(hostname === undefined ? {} : { hostname }),
+    ...(zone === undefined ? {} : { zone }),
+    ...(use.nearby && zone !== undefined ? { hints: { forZones: [{ name: zone }] } } : {}),
+  }
+}
+
+/**
+ * A port is imported when the import has its number and protocol, under the name that it has there; so traffic to a
+ * disputed port reaches only clusters that expose that port.
+ */
+function importedPort(
+  port: EndpointPort,
+  servicePorts: readonly ExportedPort[],
+  importedPorts: readonly ExportedPort[],
+): readonly EndpointPort[] {
+  const protocol = port.protocol ?? 'TCP'
+  const exported = servicePorts.find(p => (p.name ?? '') === (port.name ?? '') && p.protocol === protocol)
+  if (exported === undefined) return []
+  const imported = importedPorts.find(p => p.port === exported.port && p.protocol === protocol)
+  return imported === undefined ? [] : [{ ...port, protocol, name: imported.name ?? '' }]
+}
+
+/** Whether the object is what is wanted, whatever the API server has defaulted. */
+export function sameSlice(current: EndpointSlice, desired: EndpointSlice): boolean {
+  return (
+    equalJson(current.metadata, desired.metadata) &&
+    current.addressType === desired.addressType &&
+    equalJson(current.endpoints.map(plainEndpoint), desired.endpoints.map(plainEndpoint)) &&
+    equalJson((current.ports ?? []).map(plainPort), (desired.ports ?? []).map(plainPort))
+  )
+}
+
+function plainEndpoint(endpoint: Endpoint): Endpoint {
+  return { ...endpoint, conditions: endpoint.conditions ?? {} }
+}
+
+function plainPort(port: EndpointPort): EndpointPort {
+  return { ...port, name: port.name ?? '', protocol: port.protocol ?? 'TCP' }
+}
+
+/** Whether an agent made this slice. */
+export function isOurs({ metadata }: EndpointSlice): boolean {
+  return metadata.labels?.[wellKnown.managedBy] === sliceManager
+}

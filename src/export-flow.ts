@@ -1,0 +1,148 @@
+/** Wires the stage `export`: conditions of ServiceExports here, ExportedServices and ExportedEndpointSlices on the hub. */
+import type { ObjectMeta } from './api/meta.ts'
+import { sourceServiceOf } from './api/source-service.ts'
+import { type Change, keyOf, type Ref } from './cluster/cluster.ts'
+import { EventRecorder } from './cluster/event-recorder.ts'
+import { equalJson } from './cluster/json.ts'
+import type { PushFailure } from './export/conditions.ts'
+import { ServicePush } from './export/service-push.ts'
+import { SlicePush } from './export/slice-push.ts'
+import { ExportStatus } from './export/status.ts'
+import type { KeyQueue, MemberContext } from './member-context.ts'
+
+/** A hub that has not answered for so long is said to be away. */
+const unreachedMs = 3_000
+
+export class ExportFlow {
+  readonly #context: MemberContext
+  readonly #failures = new Map<string, PushFailure>()
+  /** Why nothing can be sent at all. */
+  #unreached: PushFailure | undefined
+  readonly #status: KeyQueue
+  readonly #services: KeyQueue
+  readonly #slices: KeyQueue
+
+  constructor(context: MemberContext) {
+    this.#context = context
+    this.#status = this.#statusQueue()
+    this.#services = this.#serviceQueue()
+    this.#slices = this.#sliceQueue()
+  }
+
+  get queues(): readonly KeyQueue[] {
+    return [this.#status, this.#services, this.#slices]
+  }
+
+  /** For when this cluster's objects have been read. */
+  startLocal(): void {
+    const { clock, informers } = this.#context
+    const { exportedServices, serviceExports, services } = informers
+    for (const informer of [serviceExports, services]) {
+      informer.onChange(({ before, after }) => this.#status.add(keyOf((after ?? before)?.metadata ?? noName)))
+    }
+    clock.after(unreachedMs, () => {
+      if (exportedServices.hasSynced()) return
+      this.#unreached = { refused: false, message: 'the hub cannot be reached' }
+      this.#addAllStatuses()
+    })
+  }
+
+  /** For when the hub has told what it holds of this member: what it holds too much is found by its own objects. */
+  startHub(): void {
+    const { informers, sources } = this.#context
+    this.#unreached = undefined
+    this.#addAllStatuses()
+    informers.exportedServices.onChange(({ before, after }) => {
+      const spec = (after ?? before)?.spec
+      if (spec === undefined) return
+      const key = keyOf({ namespace: spec.namespace, name: spec.service })
+      this.#services.add(key)
+      this.#status.add(key)
+    })
+    informers.exportedSlices.onChange(({ before, after }) => {
+      const spec = (after ?? before)?.spec
+      if (spec !== undefined) this.#slices.add(keyOf({ namespace: spec.namespace, name: spec.slice }))
+    })
+    informers.endpointSlices.onChange(({ before, after }) => {
+      const isSource = [before, after].some(
+        slice => slice !== undefined && sourceServiceOf(slice) !== undefined,
+      )
+      if (isSource) this.#slices.add(keyOf((after ?? before)?.metadata ?? noName))
+    })
+    for (const informer of [informers.serviceExports, informers.services]) {
+      informer.onChange(change => {
+        const service = (change.after ?? change.before)?.metadata ?? noName
+        if (!isStatusOnly(change)) {
+          this.#services.add(keyOf(service))
+          for (const slice of sources.ownSlicesOf(service)) this.#slices.add(keyOf(slice))
+        }
+      })
+    }
+  }
+
+  #addAllStatuses(): void {
+    for (const { metadata } of this.#context.informers.serviceExports.list())
+      this.#status.add(keyOf(metadata))
+  }
+
+  #statusQueue(): KeyQueue {
+    const { clock, collected, hubNamespace, informers, local, localWriter, log, queue } = this.#context
+    const status = new ExportStatus({
+      serviceExports: informers.serviceExports,
+      collected,
+      exportedServices: informers.exportedServices,
+      hubNamespace,
+      failure: ref => this.#unreached ?? this.#failures.get(keyOf(ref)),
+      local: localWriter,
+      events: new EventRecorder({ cluster: local, component: 'isthmus-agent', clock, log }),
+      clock,
+    })
+    return queue('export status', (ref, signal) => status.reconcile(ref, signal))
+  }
+
+  #serviceQueue(): KeyQueue {
+    const { collected, hubNamespace, hubWriter, informers, queue } = this.#context
+    const push = new ServicePush({
+      collected,
+      exportedServices: informers.exportedServices,
+      hub: hubWriter,
+      hubNamespace,
+      outcome: (ref, failure) => this.#outcome(keyOf(ref), failure),
+    })
+    return queue('export services', (ref, signal) => push.reconcile(ref, signal))
+  }
+
+  #sliceQueue(): KeyQueue {
+    const { collected, hubNamespace, hubWriter, informers, queue } = this.#context
+    const push = new SlicePush({
+      isExported: (service: Ref) => collected(service)?.valid === true,
+      endpointSlices: informers.endpointSlices,
+      exportedSlices: informers.exportedSlices,
+      hub: hubWriter,
+      hubNamespace,
+    })
+    return queue('export slices', (ref, signal) => push.reconcile(ref, signal))
+  }
+
+  #outcome(key: string, failure: PushFailure | undefined): void {
+    if (failure !== undefined) this.#failures.set(key, failure)
+    else if (!this.#failures.delete(key)) return
+    this.#status.add(key)
+  }
+}
+
+const noName: Ref = { name: '' }
+
+type Asking = {
+  readonly metadata: Pick<ObjectMeta, 'deletionTimestamp' | 'ownerReferences'>
+  readonly spec?: unknown
+}
+
+/** Whether what an object asks for is as before. */
+export function isStatusOnly({ before, after }: Change<Asking>): boolean {
+  return before !== undefined && after !== undefined && equalJson(asked(before), asked(after))
+}
+
+function asked({ metadata, spec }: Asking): unknown {
+  return { spec, deletionTimestamp: metadata.deletionTimestamp, owners: metadata.ownerReferences }
+}

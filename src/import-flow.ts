@@ -1,0 +1,123 @@
+/** Wires the stages `import` and `endpoints`: ServiceImports and imported EndpointSlices of this cluster. */
+import type { EndpointSlice } from './api/kinds/endpoint-slice.ts'
+import { acceptsObjects } from './api/kinds/namespace.ts'
+import { keyOf, type Ref } from './cluster/cluster.ts'
+import { EndpointsController } from './endpoints/controller.ts'
+import { isOurs } from './endpoints/desired.ts'
+import { sameForSlices } from './endpoints/imported-service.ts'
+import { isStatusOnly } from './export-flow.ts'
+import { ImportController } from './import/controller.ts'
+import { Importables } from './import/importables.ts'
+import type { KeyQueue, MemberContext } from './member-context.ts'
+
+export class ImportFlow {
+  readonly #context: MemberContext
+  readonly #importables: Importables
+  readonly #imports: KeyQueue
+  readonly #endpoints: KeyQueue
+
+  constructor(context: MemberContext) {
+    this.#context = context
+    this.#importables = new Importables(context.informers.importables)
+    this.#imports = this.#importQueue()
+    this.#endpoints = this.#endpointsQueue()
+  }
+
+  get queues(): readonly KeyQueue[] {
+    return [this.#imports, this.#endpoints]
+  }
+
+  /** For when this cluster's objects have been read: endpoints of its own need no hub. */
+  startLocal(): void {
+    const { informers, sources } = this.#context
+    for (const slice of informers.endpointSlices.list()) sources.ownChanged(undefined, slice)
+    sources.ownComplete = true
+    informers.endpointSlices.onChange(({ before, after }) => {
+      for (const key of sources.ownChanged(before, after)) this.#endpoints.add(key)
+      if ([before, after].some(slice => slice !== undefined && isOurs(slice)))
+        this.#addImported(after ?? before)
+    })
+    for (const informer of [informers.serviceExports, informers.services]) {
+      informer.onChange(change => {
+        if (!isStatusOnly(change)) this.#addSlicesOf((change.after ?? change.before)?.metadata)
+      })
+    }
+    informers.serviceImports.onChange(({ before, after }) => {
+      const imported = (after ?? before)?.metadata
+      if (imported !== undefined) this.#imports.add(keyOf(imported))
+      // Once the hub has told of the service, that is what slices go by.
+      if (!this.#importables.hasSynced()) this.#addSlicesOf(imported)
+    })
+    informers.namespaces.onChange(({ before, after }) => {
+      const name = (after ?? before)?.metadata.name ?? ''
+      if (acceptsObjects(before) !== acceptsObjects(after)) this.#addNamespace(name)
+    })
+  }
+
+  /** For when the hub has told everything that may be imported: what is here too much is found by its own objects. */
+  startHub(): void {
+    const { informers, sources } = this.#context
+    this.#importables.onChange({
+      onService: (service, { before, after }) => {
+        this.#imports.add(keyOf(service))
+        if (!sameForSlices(before, after)) this.#addSlicesOf(service)
+      },
+      onSlice: ({ before, after }) => {
+        for (const key of sources.remoteChanged(before, after)) this.#endpoints.add(key)
+      },
+    })
+    sources.remoteComplete = true
+    for (const { metadata } of informers.serviceImports.list()) {
+      this.#imports.add(keyOf(metadata))
+      this.#addSlicesOf(metadata)
+    }
+    for (const slice of informers.endpointSlices.list()) if (isOurs(slice)) this.#addImported(slice)
+  }
+
+  #addImported(slice: EndpointSlice | undefined): void {
+    if (slice !== undefined) this.#endpoints.add(keyOf(slice.metadata))
+  }
+
+  #addSlicesOf(service: Ref | undefined): void {
+    if (service === undefined) return
+    for (const key of this.#context.sources.keysOf(service)) this.#endpoints.add(key)
+  }
+
+  #addNamespace(namespace: string): void {
+    for (const service of this.#importables.servicesIn(namespace)) this.#imports.add(keyOf(service))
+    for (const key of this.#context.sources.keysIn(namespace)) this.#endpoints.add(key)
+  }
+
+  #importQueue(): KeyQueue {
+    const { clock, families, informers, localWriter, log, queue } = this.#context
+    const controller = new ImportController({
+      importables: this.#importables,
+      serviceImports: informers.serviceImports,
+      namespaces: informers.namespaces,
+      local: localWriter,
+      families,
+      clock,
+      log,
+    })
+    return queue('imports', (ref, signal) => controller.reconcile(ref, signal))
+  }
+
+  #endpointsQueue(): KeyQueue {
+    const { cluster, collected, families, informers, localWriter, queue, sources } = this.#context
+    const controller = new EndpointsController({
+      cluster,
+      families,
+      sources,
+      importables: this.#importables,
+      serviceImports: informers.serviceImports,
+      endpointSlices: informers.endpointSlices,
+      namespaces: informers.namespaces,
+      exportedPorts: service => {
+        const found = collected(service)
+        return found?.valid === true ? found.spec.definition.ports : undefined
+      },
+      local: localWriter,
+    })
+    return queue('endpoints', (ref, signal) => controller.reconcile(ref, keyOf(ref), signal))
+  }
+}

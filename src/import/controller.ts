@@ -1,0 +1,81 @@
+import { acceptsObjects, type Namespace } from '../api/kinds/namespace.ts'
+import { type ServiceImport, ServiceImportKind } from '../api/kinds/service-import.ts'
+import { type Informer, keyOf, type Ref, resource } from '../cluster/cluster.ts'
+import { equalJson } from '../cluster/json.ts'
+import { isNamespaceTerminating, type Writer } from '../cluster/writer.ts'
+import type { ImportableIndex } from '../contract.ts'
+import type { Family } from '../ip/address.ts'
+import { type Clock, toTime } from '../kernel/clock.ts'
+import type { Logger } from '../kernel/log.ts'
+import { desiredImport, desiredStatus, isOurs } from './desired.ts'
+
+export type ImportOptions = {
+  readonly importables: ImportableIndex
+  readonly serviceImports: Informer<ServiceImport>
+  readonly namespaces: Informer<Namespace>
+  readonly local: Writer
+  /** The families that pods of this cluster can reach. */
+  readonly families: readonly Family[]
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+const serviceImports = resource(ServiceImportKind)
+
+/** Keeps one ServiceImport of this cluster what the hub says that it is. */
+export class ImportController {
+  readonly #options: ImportOptions
+
+  constructor(options: ImportOptions) {
+    this.#options = options
+  }
+
+  async reconcile(ref: Ref, signal: AbortSignal): Promise<void> {
+    const { importables, local, log, serviceImports: informer } = this.#options
+    // What the hub has not told yet is unknown, not gone.
+    if (!importables.hasSynced()) return
+    const current = informer.get(ref)
+    const service = importables.service(ref)
+    if (service === undefined) {
+      if (current === undefined || !isOurs(current)) return
+      log.info('import removed', { import: keyOf(ref) })
+      await local.delete(serviceImports, current, signal)
+      return
+    }
+    if (!acceptsObjects(this.#options.namespaces.get({ name: ref.namespace ?? '' }))) return
+    if (current?.metadata.deletionTimestamp !== undefined) return
+    const written = await this.#write(
+      desiredImport(service, this.#options.families, current),
+      current,
+      signal,
+    )
+    if (written === undefined) return
+    const status = desiredStatus(service, this.#options.families, written, this.#now())
+    if (equalJson(written.status, status)) return
+    await local.replace(serviceImports, { ...written, status }, { subresource: 'status' }, signal)
+  }
+
+  async #write(
+    desired: ServiceImport,
+    current: ServiceImport | undefined,
+    signal: AbortSignal,
+  ): Promise<ServiceImport | undefined> {
+    const { local, log } = this.#options
+    if (current !== undefined) {
+      return equalJson(current, desired) ? current : local.replace(serviceImports, desired, {}, signal)
+    }
+    try {
+      const created = await local.create(serviceImports, desired, signal)
+      if (created !== undefined) log.info('import created', { import: keyOf(desired.metadata) })
+      return created
+    } catch (thrown) {
+      // The informer of namespaces is behind; it brings the key back when the namespace is made again.
+      if (isNamespaceTerminating(thrown)) return undefined
+      throw thrown
+    }
+  }
+
+  #now(): string {
+    return toTime(this.#options.clock.now())
+  }
+}

@@ -1,0 +1,93 @@
+/** What the stages of the flow in a member are wired with. */
+import { EndpointSliceKind } from './api/kinds/endpoint-slice.ts'
+import { ExportedEndpointSliceKind } from './api/kinds/exported-endpoint-slice.ts'
+import { ExportedServiceKind } from './api/kinds/exported-service.ts'
+import { ImportableKind } from './api/kinds/importable.ts'
+import { NamespaceKind } from './api/kinds/namespace.ts'
+import { ServiceKind } from './api/kinds/service.ts'
+import { ServiceExportKind } from './api/kinds/service-export.ts'
+import { ServiceImportKind } from './api/kinds/service-import.ts'
+import type { ObjectMeta } from './api/meta.ts'
+import { type Cluster, type Ref, type Resource, refOf, resource } from './cluster/cluster.ts'
+import { startInformer } from './cluster/informer.ts'
+import { Writer } from './cluster/writer.ts'
+import { SliceSources } from './endpoints/sources.ts'
+import { type Collected, collect } from './export/collect.ts'
+import type { Family } from './ip/address.ts'
+import type { Clock } from './kernel/clock.ts'
+import type { Logger } from './kernel/log.ts'
+import type { Metrics } from './kernel/metrics.ts'
+import { WorkQueue } from './kernel/work-queue.ts'
+
+export type MemberFlowOptions = {
+  /** The id of this cluster. */
+  readonly cluster: string
+  /** The API servers of this cluster, as one. */
+  readonly local: Cluster
+  readonly hub: Cluster
+  /** The namespace on the hub in which this member writes. */
+  readonly hubNamespace: string
+  /** The families that pods of this cluster can reach. */
+  readonly families: readonly Family[]
+  readonly clock: Clock
+  readonly log: Logger
+  readonly metrics: Metrics
+}
+
+export type MemberContext = MemberFlowOptions & {
+  readonly signal: AbortSignal
+  readonly informers: ReturnType<typeof startInformers>
+  /** Of all slices, kept current by `member-flow.ts` before anything else is told of a change. */
+  readonly sources: SliceSources
+  readonly localWriter: Writer
+  readonly hubWriter: Writer
+  /** What the export of this name comes to now; undefined when there is none. */
+  collected(service: Ref): Collected | undefined
+  queue(name: string, reconcile: (ref: Ref, signal: AbortSignal) => Promise<void>): KeyQueue
+}
+
+/** A work queue of objects. */
+export type KeyQueue = {
+  add(key: string): void
+  idle(): Promise<void>
+  readonly size: number
+}
+
+export function makeContext(options: MemberFlowOptions, signal: AbortSignal): MemberContext {
+  const log = options.log.child({ flow: 'member', cluster: options.cluster })
+  const informers = startInformers({ ...options, log }, signal)
+  return {
+    ...options,
+    log,
+    signal,
+    informers,
+    sources: new SliceSources(options.cluster),
+    localWriter: new Writer(options.local, options.metrics),
+    hubWriter: new Writer(options.hub, options.metrics),
+    collected: service => collect(informers.serviceExports.get(service), informers.services.get(service)),
+    queue: (name, reconcile) =>
+      new WorkQueue(
+        { name, clock: options.clock, log, concurrency: 8 },
+        (key, keySignal) => reconcile(refOf(key), keySignal),
+        signal,
+      ),
+  }
+}
+
+function startInformers(options: MemberFlowOptions, signal: AbortSignal) {
+  const { clock, hub, hubNamespace, local, log } = options
+  const here = <O extends { readonly metadata: ObjectMeta }>(of: Resource<O>) =>
+    startInformer(local, of, { clock, log }, signal)
+  const there = <O extends { readonly metadata: ObjectMeta }>(of: Resource<O>) =>
+    startInformer(hub, of, { namespace: hubNamespace, clock, log }, signal)
+  return {
+    serviceExports: here(resource(ServiceExportKind)),
+    serviceImports: here(resource(ServiceImportKind)),
+    services: here(resource(ServiceKind)),
+    endpointSlices: here(resource(EndpointSliceKind)),
+    namespaces: here(resource(NamespaceKind)),
+    exportedServices: there(resource(ExportedServiceKind)),
+    exportedSlices: there(resource(ExportedEndpointSliceKind)),
+    importables: there(resource(ImportableKind)),
+  }
+}

@@ -1,0 +1,52 @@
+/**
+ * The ordered stages of the flow in a member: export, and back from the hub import → endpoints. What only this cluster is
+ * needed for (conditions that are known here, slices of its own endpoints) starts with the cluster alone; the rest when
+ * the hub has told everything once. Nothing is taken back because something has not been read.
+ */
+import { ExportFlow } from './export-flow.ts'
+import { ImportFlow } from './import-flow.ts'
+import { type MemberContext, type MemberFlowOptions, makeContext } from './member-context.ts'
+
+export type MemberFlow = {
+  /** Resolves when this cluster has been read: its conditions and its own endpoints are kept from now on. */
+  readonly started: Promise<void>
+  /** Resolves when the hub has told everything once as well. */
+  readonly synced: Promise<void>
+  /** Resolves when no key waits. */
+  idle(): Promise<void>
+}
+
+/** Runs until the signal aborts. */
+export function startMemberFlow(options: MemberFlowOptions, signal: AbortSignal): MemberFlow {
+  const context = makeContext(options, signal)
+  const exports = new ExportFlow(context)
+  const imports = new ImportFlow(context)
+  const queues = [...exports.queues, ...imports.queues]
+  const started = localSynced(context).then(() => {
+    imports.startLocal()
+    exports.startLocal()
+  })
+  const { exportedServices, exportedSlices, importables } = context.informers
+  const exporting = Promise.all([started, exportedServices.synced, exportedSlices.synced])
+  const importing = Promise.all([started, importables.synced])
+  const synced = Promise.all([
+    exporting.then(() => exports.startHub()),
+    importing.then(() => imports.startHub()),
+  ]).then(() => undefined)
+  // Whoever does not wait for them is not harmed by an early end.
+  for (const promise of [started, synced]) promise.catch(() => undefined)
+  return {
+    started,
+    synced,
+    idle: async () => {
+      while (queues.some(queue => queue.size > 0)) await Promise.all(queues.map(queue => queue.idle()))
+    },
+  }
+}
+
+function localSynced({ informers }: MemberContext): Promise<unknown> {
+  const { endpointSlices, namespaces, serviceExports, serviceImports, services } = informers
+  return Promise.all(
+    [endpointSlices, namespaces, serviceExports, serviceImports, services].map(informer => informer.synced),
+  )
+}
