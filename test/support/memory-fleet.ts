@@ -1,0 +1,316 @@
+// A hub and members on in-process clusters: the whole flow without a socket, on a clock of the test's.
+import { ImportableView } from '../../apiservice/view/importable.ts'
+import { memberNamespace } from '../../src/api/cluster-id.ts'
+import { ClusterSetServiceKind } from '../../src/api/kinds/cluster-set-service.ts'
+import { EndpointSliceKind } from '../../src/api/kinds/endpoint-slice.ts'
+import { ExportedEndpointSliceKind } from '../../src/api/kinds/exported-endpoint-slice.ts'
+import { type Importable, ImportableKind } from '../../src/api/kinds/importable.ts'
+import { kinds } from '../../src/api/kinds/index.ts'
+import { MemberClusterKind } from '../../src/api/kinds/member-cluster.ts'
+import { type Namespace, NamespaceKind } from '../../src/api/kinds/namespace.ts'
+import { ServiceKind } from '../../src/api/kinds/service.ts'
+import { ServiceExportKind } from '../../src/api/kinds/service-export.ts'
+import { ServiceImportKind } from '../../src/api/kinds/service-import.ts'
+import type { Condition, KubeObject, ObjectMeta } from '../../src/api/meta.ts'
+import { type Change, type Ref, type Resource, resource } from '../../src/cluster/cluster.ts'
+import { startInformer } from '../../src/cluster/informer.ts'
+import { MemoryCluster, type MemoryRequest } from '../../src/cluster/memory.ts'
+import { decodeBody, encodeBody } from '../../src/codec/object-bytes.ts'
+import { startHubFlow } from '../../src/hub-flow.ts'
+import type { Family } from '../../src/ip/address.ts'
+import { never } from '../../src/kernel/abort.ts'
+import { toTime } from '../../src/kernel/clock.ts'
+import { isReason } from '../../src/kernel/errors.ts'
+import { memoryLogger } from '../../src/kernel/log.ts'
+import { noMetrics } from '../../src/kernel/metrics.ts'
+import { startMemberFlow } from '../../src/member-flow.ts'
+import { type Link, linkTo } from './link.ts'
+import { type ManualClock, manualClock, settled } from './manual-clock.ts'
+
+export const serviceExports = resource(ServiceExportKind)
+export const serviceImports = resource(ServiceImportKind)
+export const services = resource(ServiceKind)
+export const slices = resource(EndpointSliceKind)
+export const namespaces = resource(NamespaceKind)
+export const memberClusters = resource(MemberClusterKind)
+export const clusterSetServices = resource(ClusterSetServiceKind)
+export const exportedSlices = resource(ExportedEndpointSliceKind)
+const importables = resource(ImportableKind)
+
+export type FleetOptions = {
+  readonly members?: readonly string[]
+  readonly cidrs?: readonly string[]
+  readonly quarantineMs?: number
+  readonly families?: Readonly<Record<string, readonly Family[]>>
+}
+
+/** A cluster that counts what is written to it. */
+export class TestCluster extends MemoryCluster {
+  readonly writes: MemoryRequest[]
+
+  constructor(name: string, clock: ManualClock) {
+    const writes: MemoryRequest[] = []
+    super({
+      name,
+      clock,
+      kinds,
+      intercept: request => {
+        if (!['get', 'list', 'watch'].includes(request.verb)) writes.push(request)
+      },
+    })
+    this.writes = writes
+  }
+
+  async find<O>(of: Resource<O>, name: string, namespace?: string): Promise<O | undefined> {
+    const { items } = await this.list(of, namespace === undefined ? {} : { namespace }, never)
+    // Every object of an API has metadata.
+    return items.find(item => (item as unknown as KubeObject).metadata.name === name)
+  }
+}
+
+export class MemoryMember {
+  readonly id: string
+  readonly local: TestCluster
+  /** This member's way to the hub. */
+  readonly hub: Link
+  readonly #fleet: MemoryFleet
+  #running = new AbortController()
+
+  constructor(id: string, fleet: MemoryFleet) {
+    this.id = id
+    this.#fleet = fleet
+    this.local = new TestCluster(id, fleet.clock)
+    this.hub = linkTo(fleet.hub)
+  }
+
+  start(): void {
+    this.#running = new AbortController()
+    startMemberFlow(
+      {
+        cluster: this.id,
+        local: this.local,
+        hub: this.hub,
+        hubNamespace: memberNamespace(this.id),
+        families: this.#fleet.options.families?.[this.id] ?? ['IPv4', 'IPv6'],
+        clock: this.#fleet.clock,
+        log: this.#fleet.log,
+        metrics: noMetrics,
+      },
+      this.#running.signal,
+    )
+  }
+
+  stop(): void {
+    this.#running.abort()
+  }
+
+  async namespace(name: string): Promise<void> {
+    const created = await this.local.create(namespaces, namespaceOf(name), never)
+    const active = { ...created, status: { phase: 'Active' } }
+    await this.local.replace(namespaces, active, { subresource: 'status' }, never)
+  }
+
+  /** Creates, or replaces what has the name, as often as somebody else comes in between. */
+  async apply<O extends { readonly metadata: ObjectMeta }>(of: Resource<O>, object: O): Promise<O> {
+    const { name, namespace } = object.metadata
+    for (;;) {
+      const there = await this.local.find(of, name, namespace)
+      if (there === undefined) return this.local.create(of, object, never)
+      const metadata = { ...there.metadata, ...object.metadata }
+      try {
+        return await this.local.replace(of, { ...there, ...object, metadata }, {}, never)
+      } catch (thrown) {
+        if (!isReason(thrown, 'Conflict')) throw thrown
+      }
+    }
+  }
+
+  async remove(of: Resource<unknown>, ref: Ref): Promise<void> {
+    await this.local.delete(of, ref, { signal: never })
+  }
+
+  async importOf(name: string, namespace = 'shop') {
+    return this.local.find(serviceImports, name, namespace)
+  }
+
+  /** Imported slices of a service, by source cluster and name. */
+  async slicesOf(name: string, namespace = 'shop') {
+    const { items } = await this.local.list(
+      slices,
+      { namespace, labelSelector: `multicluster.kubernetes.io/service-name=${name}` },
+      never,
+    )
+    return items
+  }
+
+  /** `Valid=True/Valid` and so on, by type. */
+  async conditionsOf(name: string, namespace = 'shop'): Promise<Readonly<Record<string, string>>> {
+    return textOf((await this.local.find(serviceExports, name, namespace))?.status?.conditions)
+  }
+}
+
+function namespaceOf(name: string): Namespace {
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }
+}
+
+export function textOf(conditions: readonly Condition[] | undefined): Readonly<Record<string, string>> {
+  return Object.fromEntries((conditions ?? []).map(c => [c.type, `${c.status}/${c.reason}`]))
+}
+
+export class MemoryFleet {
+  readonly options: FleetOptions
+  readonly clock = manualClock()
+  readonly log = memoryLogger()
+  readonly hub: TestCluster
+  readonly #members = new Map<string, MemoryMember>()
+  #running = new AbortController()
+
+  constructor(options: FleetOptions) {
+    this.options = options
+    this.hub = new TestCluster('hub', this.clock)
+  }
+
+  member(id: string): MemoryMember {
+    const member = this.#members.get(id)
+    if (member === undefined) throw new Error(`no member ${id}`)
+    return member
+  }
+
+  get members(): readonly MemoryMember[] {
+    return [...this.#members.values()]
+  }
+
+  /** Starts the controllers of the hub. */
+  start(): void {
+    this.#running = new AbortController()
+    startHubFlow(
+      {
+        hub: this.hub,
+        clusterSetCidrs: this.options.cidrs ?? ['10.7.0.0/24', 'fd07::/112'],
+        quarantineMs: this.options.quarantineMs ?? 60_000,
+        clock: this.clock,
+        log: this.log,
+        metrics: noMetrics,
+      },
+      this.#running.signal,
+    )
+    startViewBridge(this.hub, this.clock, this.#running.signal)
+  }
+
+  stop(): void {
+    this.#running.abort()
+  }
+
+  async join(id: string): Promise<MemoryMember> {
+    const member = new MemoryMember(id, this)
+    this.#members.set(id, member)
+    const created = await this.hub.create(
+      memberClusters,
+      {
+        apiVersion: 'hub.isthmus.dev/v1alpha1',
+        kind: 'MemberCluster',
+        metadata: { name: id },
+        spec: { accepted: true, credentialGeneration: 1 },
+      },
+      never,
+    )
+    const status = { namespace: memberNamespace(id), firstAcceptedTime: toTime(this.clock.now()) }
+    await this.hub.replace(memberClusters, { ...created, status }, { subresource: 'status' }, never)
+    member.start()
+    return member
+  }
+
+  /** Resolves when nothing happens any more unless time passes. */
+  async settle(): Promise<void> {
+    let seen = ''
+    for (let quiet = 0; quiet < 3; ) {
+      await settled()
+      const now = this.#revisions()
+      quiet = now === seen ? quiet + 1 : 0
+      seen = now
+    }
+  }
+
+  #revisions(): string {
+    return [this.hub, ...this.members.map(member => member.local)]
+      .map(cluster => cluster.writes.length)
+      .join()
+  }
+}
+
+/** A fleet that runs, with the namespace `shop` in every member. */
+export async function memoryFleet(options: FleetOptions = {}): Promise<MemoryFleet> {
+  const fleet = new MemoryFleet(options)
+  fleet.start()
+  for (const id of options.members ?? ['c1', 'c2']) {
+    const member = await fleet.join(id)
+    await member.namespace('shop')
+  }
+  await fleet.settle()
+  return fleet
+}
+
+/** Writes what the hub's API server would compute: the view of each member, with the view itself. */
+function startViewBridge(hub: TestCluster, clock: ManualClock, signal: AbortSignal): void {
+  const view = new ImportableView()
+  const log = memoryLogger()
+  let tail = Promise.resolve()
+  const members = startInformer(hub, memberClusters, { clock, log }, signal)
+  const shown = [
+    startInformer(hub, clusterSetServices, { clock, log }, signal),
+    startInformer(hub, exportedSlices, { clock, log }, signal),
+  ]
+  const showAll = (): void => {
+    for (const informer of shown) for (const after of informer.list()) show({ before: undefined, after })
+  }
+  const show = ({ before, after }: Change<KubeObject>): void => {
+    const object = after ?? before
+    if (object === undefined) return
+    const gone = after === undefined
+    const targets = members.list().map(({ metadata }) => memberNamespace(metadata.name))
+    // One after the other: the order of changes is the order of the view.
+    tail = tail.then(async () => {
+      for (const target of targets) await mirror(hub, view, target, { object, gone })
+    })
+  }
+  members.onChange(() => {
+    view.setMembers(
+      members.list().map(({ metadata, spec }) => ({
+        cluster: metadata.name,
+        namespace: memberNamespace(metadata.name),
+        accepted: spec.accepted,
+        namespaces: spec.namespaces,
+      })),
+    )
+    showAll()
+  })
+  for (const informer of shown) informer.onChange(show)
+}
+
+async function mirror(
+  hub: TestCluster,
+  view: ImportableView,
+  namespace: string,
+  { object, gone }: { readonly object: KubeObject; readonly gone: boolean },
+): Promise<void> {
+  const plural = object.kind === 'ClusterSetService' ? 'clustersetservices' : 'exportedendpointslices'
+  const stored = {
+    revision: Number(object.metadata.resourceVersion),
+    resource: `${plural}.hub.isthmus.dev`,
+    namespace: object.metadata.namespace ?? '',
+    name: object.metadata.name,
+    body: encodeBody(object),
+  }
+  const { apiVersion, kind } = importables
+  const rendered = view.render(namespace, stored)
+  const there = await hub.find(importables, rendered.name, namespace)
+  if (gone || !view.visible(namespace, stored)) {
+    if (there !== undefined)
+      await hub.delete(importables, { namespace, name: rendered.name }, { signal: never })
+    return
+  }
+  // The view renders Importables.
+  const wanted = decodeBody(apiVersion, kind, rendered) as unknown as Importable
+  if (there === undefined) await hub.create(importables, wanted, never)
+  else await hub.replace(importables, { ...wanted, metadata: there.metadata }, {}, never)
+}

@@ -1,0 +1,292 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { never } from '../../../src/kernel/abort.ts'
+import {
+  type FleetOptions,
+  type MemoryFleet,
+  memoryFleet,
+  serviceExports,
+  services,
+  slices,
+} from '../../support/memory-fleet.ts'
+import { exportWeb, headless, service, serviceExport, slice } from '../../support/shop.ts'
+
+let running: MemoryFleet | undefined
+
+async function fleetOf(options: FleetOptions = {}): Promise<MemoryFleet> {
+  running = await memoryFleet(options)
+  return running
+}
+
+afterEach(() => {
+  for (const member of running?.members ?? []) member.stop()
+  running?.stop()
+  running = undefined
+})
+
+const exported = { Valid: 'True/Valid', Ready: 'True/Exported', Conflict: 'False/NoConflicts' }
+
+describe('several exports', () => {
+  it('case 17: give each port only to the clusters that have it, and tell both of the conflict', async () => {
+    const fleet = await fleetOf()
+    await exportWeb(fleet.member('c1'))
+    await fleet.clock.advance(10_000)
+    await fleet.member('c2').apply(
+      services,
+      service('web', {
+        ports: [
+          { name: 'http', protocol: 'TCP', port: 80 },
+          { name: 'metrics', protocol: 'TCP', port: 9090 },
+        ],
+      }),
+    )
+    await fleet.member('c2').apply(
+      slices,
+      slice('web-xyz', ['10.2.0.1'], {
+        ports: [
+          { name: 'http', protocol: 'TCP', port: 8080 },
+          { name: 'metrics', protocol: 'TCP', port: 9999 },
+        ],
+      }),
+    )
+    await fleet.member('c2').apply(serviceExports, serviceExport())
+    await fleet.settle()
+    for (const member of fleet.members) {
+      expect((await member.importOf('web'))?.spec?.ports.map(port => port.name)).toEqual(['http', 'metrics'])
+      expect((await member.importOf('web'))?.status?.clusters).toEqual([{ cluster: 'c1' }, { cluster: 'c2' }])
+      const ports = (await member.slicesOf('web')).map(found => [
+        found.metadata.labels?.['multicluster.kubernetes.io/source-cluster'],
+        found.ports?.map(port => port.name).join(),
+      ])
+      expect(Object.fromEntries(ports)).toEqual({ c1: 'http', c2: 'http,metrics' })
+      expect(await member.conditionsOf('web')).toMatchObject({ Conflict: 'True/PortConflict' })
+    }
+  })
+
+  it('case 19: rename a port of a slice to the name that the import has', async () => {
+    const fleet = await fleetOf()
+    await exportWeb(fleet.member('c1'))
+    await fleet.clock.advance(10_000)
+    const c2 = fleet.member('c2')
+    await c2.apply(services, service('web', { ports: [{ name: 'web', protocol: 'TCP', port: 80 }] }))
+    await c2.apply(
+      slices,
+      slice('web-xyz', ['10.2.0.1'], { ports: [{ name: 'web', port: 8081, protocol: 'TCP' }] }),
+    )
+    await c2.apply(serviceExports, serviceExport())
+    await fleet.settle()
+    for (const member of fleet.members) {
+      const found = (await member.slicesOf('web')).map(({ ports }) =>
+        ports?.map(p => `${p.name}:${p.port}`).join(),
+      )
+      expect(found.sort()).toEqual(['http:8080', 'http:8081'])
+    }
+  })
+
+  it('case 43: are healed when they agree again, and the slice comes back', async () => {
+    const fleet = await fleetOf()
+    await exportWeb(fleet.member('c1'))
+    await fleet.clock.advance(10_000)
+    const c2 = fleet.member('c2')
+    const other = { ports: [{ name: 'http', protocol: 'TCP' as const, port: 8080 }] }
+    await exportWeb(c2, { spec: other, address: '10.2.0.1' })
+    await fleet.settle()
+    expect(await c2.conditionsOf('web')).toMatchObject({ Conflict: 'True/PortConflict' })
+    expect(await fleet.member('c1').slicesOf('web')).toHaveLength(1)
+    const conflict = async () =>
+      (
+        await c2.local.get(serviceExports, { namespace: 'shop', name: 'web' }, never)
+      ).status?.conditions?.find(c => c.type === 'Conflict')
+    const before = await conflict()
+    await fleet.clock.advance(10_000)
+    await c2.apply(services, service())
+    await fleet.settle()
+    for (const member of fleet.members) {
+      expect(await member.conditionsOf('web')).toEqual(exported)
+      expect(await member.slicesOf('web')).toHaveLength(2)
+    }
+    expect((await conflict())?.lastTransitionTime).not.toBe(before?.lastTransitionTime)
+  })
+
+  it('case 7, 44: go on with the younger when the oldest leaves, in the same object and with the same address', async () => {
+    const fleet = await fleetOf()
+    await exportWeb(fleet.member('c1'))
+    await fleet.clock.advance(10_000)
+    await exportWeb(fleet.member('c2'), {
+      spec: { ports: [{ name: 'http', protocol: 'TCP', port: 8080 }] },
+      address: '10.2.0.1',
+    })
+    await fleet.settle()
+    const before = await fleet.member('c1').importOf('web')
+    for (const member of fleet.members) member.local.writes.length = 0
+    await fleet.member('c1').remove(serviceExports, { namespace: 'shop', name: 'web' })
+    await fleet.settle()
+    const after = await fleet.member('c1').importOf('web')
+    expect(after?.metadata.uid).toBe(before?.metadata.uid)
+    expect(after?.spec).toEqual({ ...before?.spec, ports: [{ name: 'http', protocol: 'TCP', port: 8080 }] })
+    expect(after?.status?.clusters).toEqual([{ cluster: 'c2' }])
+    expect(await fleet.member('c2').conditionsOf('web')).toEqual(exported)
+    const touched = fleet.members.flatMap(({ local }) => local.writes)
+    expect(touched.filter(w => w.resource.plural === 'serviceimports' && w.verb !== 'replace')).toEqual([])
+  })
+
+  it('case 5, 7: flip from ClusterSetIP to Headless in place, and back with the old address', async () => {
+    const fleet = await fleetOf()
+    await exportWeb(fleet.member('c1'))
+    await fleet.clock.advance(10_000)
+    await exportWeb(fleet.member('c2'), { spec: headless, address: '10.2.0.1' })
+    await fleet.settle()
+    const before = await fleet.member('c2').importOf('web')
+    expect(await fleet.member('c2').conditionsOf('web')).toMatchObject({ Conflict: 'True/TypeConflict' })
+    expect(await fleet.member('c1').slicesOf('web')).toHaveLength(2)
+    await fleet.member('c1').remove(serviceExports, { namespace: 'shop', name: 'web' })
+    await fleet.settle()
+    const flipped = await fleet.member('c2').importOf('web')
+    expect(flipped?.metadata.uid).toBe(before?.metadata.uid)
+    expect(flipped?.spec).toMatchObject({ type: 'Headless', ips: [] })
+    await fleet.member('c2').apply(services, service())
+    await fleet.settle()
+    expect((await fleet.member('c2').importOf('web'))?.spec?.ips).toEqual(before?.spec?.ips)
+  })
+})
+
+describe('a hub that is away', () => {
+  it('takes nothing away, and what happened meanwhile is made up for', async () => {
+    const fleet = await fleetOf()
+    const c2 = fleet.member('c2')
+    await exportWeb(fleet.member('c1'))
+    await fleet.settle()
+    c2.hub.cut()
+    await fleet.clock.advance(3_600_000)
+    expect(await c2.importOf('web')).toBeDefined()
+    expect(await c2.slicesOf('web')).toHaveLength(1)
+    await fleet.member('c1').apply(slices, slice('web-abc', ['10.1.0.2']))
+    await fleet.settle()
+    c2.hub.restore()
+    await fleet.clock.advance(60_000)
+    await fleet.settle()
+    expect(await c2.slicesOf('web')).toMatchObject([{ endpoints: [{ addresses: ['10.1.0.2'] }] }])
+  })
+
+  it('does not stop endpoints of the own cluster, not even over a restart', async () => {
+    const fleet = await fleetOf()
+    const c1 = fleet.member('c1')
+    await exportWeb(c1)
+    await exportWeb(fleet.member('c2'), { address: '10.2.0.1' })
+    await fleet.settle()
+    const addresses = async (): Promise<readonly string[]> =>
+      (await c1.slicesOf('web')).flatMap(s => s.endpoints.flatMap(e => e.addresses)).sort()
+    c1.hub.cut()
+    c1.stop()
+    c1.start()
+    await fleet.settle()
+    await c1.apply(slices, slice('web-abc', ['10.1.0.5']))
+    await fleet.settle()
+    expect(await addresses()).toEqual(['10.1.0.5', '10.2.0.1'])
+    await c1.local.deleteCollection(
+      slices,
+      { namespace: 'shop', labelSelector: 'multicluster.kubernetes.io/source-cluster=c1' },
+      never,
+    )
+    await fleet.settle()
+    expect(await addresses()).toEqual(['10.1.0.5', '10.2.0.1'])
+    await c1.remove(serviceExports, { namespace: 'shop', name: 'web' })
+    await fleet.settle()
+    expect(await addresses()).toEqual(['10.2.0.1'])
+    expect(await c1.importOf('web')).toBeDefined()
+  })
+
+  it('is told on the export: what is known here at once, the rest when it is clear that nobody answers', async () => {
+    const fleet = await fleetOf()
+    const c1 = fleet.member('c1')
+    c1.stop()
+    c1.hub.cut()
+    c1.start()
+    await exportWeb(c1)
+    await fleet.settle()
+    expect(await c1.conditionsOf('web')).toEqual({ Valid: 'True/Valid', Ready: 'False/Pending' })
+    await fleet.clock.advance(3_000)
+    await fleet.settle()
+    expect(await c1.conditionsOf('web')).toEqual({ Valid: 'True/Valid', Ready: 'False/Failed' })
+    c1.hub.restore()
+    await fleet.clock.advance(60_000)
+    await fleet.settle()
+    expect(await c1.conditionsOf('web')).toEqual(exported)
+  })
+
+  it('leaves an export that was distributed as ready as it was', async () => {
+    const fleet = await fleetOf()
+    const c1 = fleet.member('c1')
+    await exportWeb(c1)
+    await fleet.settle()
+    c1.hub.cut()
+    await c1.apply(services, service('web', { ports: [{ name: 'http', protocol: 'TCP', port: 81 }] }))
+    await fleet.clock.advance(10_000)
+    await fleet.settle()
+    expect(await c1.conditionsOf('web')).toEqual(exported)
+    c1.hub.restore()
+    await fleet.clock.advance(60_000)
+    await fleet.settle()
+    expect((await fleet.member('c2').importOf('web'))?.spec?.ports[0]?.port).toBe(81)
+  })
+})
+
+describe('a restart', () => {
+  it('writes nothing when nothing happened meanwhile', async () => {
+    const fleet = await fleetOf()
+    await exportWeb(fleet.member('c1'))
+    await fleet.settle()
+    const clusters = [fleet.hub, ...fleet.members.map(member => member.local)]
+    for (const cluster of clusters) cluster.writes.length = 0
+    for (const member of fleet.members) {
+      member.stop()
+      member.start()
+    }
+    await fleet.settle()
+    expect(clusters.flatMap(cluster => cluster.writes)).toEqual([])
+  })
+
+  it('B19: finds what went while the agent was away, here and on the hub', async () => {
+    const fleet = await fleetOf()
+    const [c1, c2] = [fleet.member('c1'), fleet.member('c2')]
+    await exportWeb(c1)
+    await exportWeb(c2, { address: '10.2.0.1' })
+    await c1.apply(slices, slice('web-def', ['10.1.0.9']))
+    await fleet.settle()
+    c1.stop()
+    await c1.remove(slices, { namespace: 'shop', name: 'web-def' })
+    await c2.remove(serviceExports, { namespace: 'shop', name: 'web' })
+    await fleet.settle()
+    c1.start()
+    await fleet.settle()
+    for (const member of fleet.members) {
+      expect((await member.slicesOf('web')).flatMap(s => s.endpoints.flatMap(e => e.addresses))).toEqual([
+        '10.1.0.1',
+      ])
+    }
+    c1.stop()
+    await c1.remove(serviceExports, { namespace: 'shop', name: 'web' })
+    c1.start()
+    await fleet.settle()
+    for (const member of fleet.members) {
+      expect(await member.importOf('web')).toBeUndefined()
+      expect(await member.slicesOf('web')).toEqual([])
+    }
+  })
+
+  it('B14, B25: of a watch changes nothing that has not changed', async () => {
+    const fleet = await fleetOf()
+    await exportWeb(fleet.member('c1'))
+    await fleet.settle()
+    const clusters = [fleet.hub, ...fleet.members.map(member => member.local)]
+    for (const cluster of clusters) cluster.writes.length = 0
+    for (let round = 0; round < 10; round++) {
+      for (const cluster of clusters) {
+        cluster.compact()
+        cluster.endWatches()
+      }
+      await fleet.clock.advance(30_000)
+      await fleet.settle()
+    }
+    expect(clusters.flatMap(cluster => cluster.writes)).toEqual([])
+  })
+})
