@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto'
+import { type AcceptClause, parseAccept } from '../../src/codec/accept.ts'
 import type { ApiRequest, Reply } from '../contract.ts'
+
+export type Answer = (request: ApiRequest) => Reply
 
 /** Bytes that are made once and served many times, with the tag that tells one content from another. */
 export type Document = { readonly body: Buffer; readonly etag: string; readonly hash: string }
@@ -28,4 +31,34 @@ function hasTag(request: ApiRequest, etag: string): boolean {
 
 export function jsonReply(body: Buffer | string): Reply {
   return { type: 'raw', code: 200, headers: { 'content-type': 'application/json' }, body }
+}
+
+const anything: readonly AcceptClause[] = [{ type: '*/*', params: new Map() }]
+
+/** What the client takes, best first. */
+export function clausesOf(request: ApiRequest): readonly AcceptClause[] {
+  const accept = request.headers.get('accept')?.join(',') ?? ''
+  return accept === '' ? anything : parseAccept(accept)
+}
+
+export function isJson(clause: AcceptClause): boolean {
+  return clause.type === 'application/json' || clause.type === 'application/*' || clause.type === '*/*'
+}
+
+/** JSON that is not asked to be of another shape. */
+export function isPlainJson(clause: AcceptClause): boolean {
+  return isJson(clause) && !clause.params.has('as')
+}
+
+export function acceptsJson(request: ApiRequest): boolean {
+  return clausesOf(request).some(isPlainJson)
+}
+
+/** Makes a value when it is first asked for. */
+export function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
 }

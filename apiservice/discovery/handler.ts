@@ -14,10 +14,21 @@ import {
 } from '../../src/api/derive/discovery.ts'
 import type { AnyKind } from '../../src/api/kind.ts'
 import { byText } from '../../src/api/order.ts'
-import { type AcceptClause, parseAccept } from '../../src/codec/accept.ts'
+import type { AcceptClause } from '../../src/codec/accept.ts'
 import { methodNotAllowed, notAcceptable } from '../../src/kernel/errors.ts'
 import type { ApiRequest, Reply } from '../contract.ts'
-import { documentReply, jsonReply, toDocument } from './document.ts'
+import {
+  type Answer,
+  acceptsJson,
+  clausesOf,
+  documentReply,
+  isJson,
+  isPlainJson,
+  jsonReply,
+  once,
+  toDocument,
+} from './document.ts'
+import { openApiAnswers } from './openapi.ts'
 import { versionInfo } from './version.ts'
 
 export type DiscoveryOptions = {
@@ -31,8 +42,6 @@ export type DiscoveryOptions = {
 /** Answers a path of discovery, or undefined for any other. */
 export type DiscoveryHandler = (request: ApiRequest) => Reply | undefined
 
-type Answer = (request: ApiRequest) => Reply
-
 export function makeDiscovery(options: DiscoveryOptions): DiscoveryHandler {
   const { kinds } = options
   const answers = new Map<string, Answer>([
@@ -40,6 +49,7 @@ export function makeDiscovery(options: DiscoveryOptions): DiscoveryHandler {
     ['/version', plain(() => versionInfo)],
     ...groupAnswers(kinds),
     ...coreAnswers(options),
+    ...openApiAnswers(kinds),
   ])
   const index = plain(() => ({ paths: [...answers.keys(), ...options.otherPaths].toSorted(byText) }))
   answers.set('/', index).set('/index.html', index)
@@ -83,7 +93,7 @@ function versionAnswers(
 function plain(content: () => unknown): Answer {
   const document = once(() => toDocument(content()))
   return request => {
-    if (!clausesOf(request).some(isPlainJson)) throw notAcceptable(['application/json'])
+    if (!acceptsJson(request)) throw notAcceptable(['application/json'])
     return jsonReply(document().body)
   }
 }
@@ -112,21 +122,6 @@ function aggregatable(kinds: readonly AnyKind[], which: 'core' | 'groups', legac
   }
 }
 
-const anything: readonly AcceptClause[] = [{ type: '*/*', params: new Map() }]
-
-function clausesOf(request: ApiRequest): readonly AcceptClause[] {
-  const accept = request.headers.get('accept')?.join(',') ?? ''
-  return accept === '' ? anything : parseAccept(accept)
-}
-
-function isJson(clause: AcceptClause): boolean {
-  return clause.type === 'application/json' || clause.type === 'application/*' || clause.type === '*/*'
-}
-
-function isPlainJson(clause: AcceptClause): boolean {
-  return isJson(clause) && !clause.params.has('as')
-}
-
 function aggregatedVersion(clause: AcceptClause): 'v2' | 'v2beta1' | undefined {
   const { params } = clause
   if (!isJson(clause) || params.get('as') !== 'APIGroupDiscoveryList') return undefined
@@ -134,12 +129,4 @@ function aggregatedVersion(clause: AcceptClause): 'v2' | 'v2beta1' | undefined {
   return params.get('g') === 'apidiscovery.k8s.io' && (version === 'v2' || version === 'v2beta1')
     ? version
     : undefined
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined
-  return () => {
-    made ??= { value: make() }
-    return made.value
-  }
 }
