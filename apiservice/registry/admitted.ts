@@ -3,6 +3,7 @@ import { applyDefaults, validateSchema } from '../../src/api/derive/validate.ts'
 import type { KubeObject } from '../../src/api/meta.ts'
 import { invalid } from '../../src/kernel/errors.ts'
 import type { FieldError } from '../../src/kernel/field-error.ts'
+import { checkDepth } from './depth.ts'
 import type { Call, Resource } from './parts.ts'
 import { duplicateOwnerWarning, withGeneration } from './strategy.ts'
 import { attributesOf } from './write.ts'
@@ -25,6 +26,7 @@ export async function admitted(call: Call, write: Write, signal: AbortSignal): P
   const { parts, resource, subresource } = call
   const { kind } = resource
   const { old, dryRun } = write
+  checkDepth(kind, write.object)
   const defaulted = applyDefaults(kind, write.object)
   refuse(resource, defaulted, old, validateSchema(kind, defaulted))
   const prepared = subresource === '' ? kind.prepare(defaulted, old) : defaulted

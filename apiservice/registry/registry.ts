@@ -153,7 +153,7 @@ function addressIn(kind: AnyKind, info: ResourceInfo): { readonly namespace: str
   return { namespace: kind.scope === 'Namespaced' ? info.namespace : '', name: info.name }
 }
 
-/** Documents are bounded where they are read; a patch may still nest one into another. */
+/** What is stored is bounded in depth; what is sent may still be more than merging it can walk. */
 async function refuseDepth(reply: Promise<Reply>): Promise<Reply> {
   try {
     return await reply

@@ -1,0 +1,18 @@
+import type { Store } from '../../apiservice/contract.ts'
+
+/** The store with some of its methods replaced. */
+export function storeOver(store: Store, methods: Partial<Store>): Store {
+  return {
+    revision: () => store.revision(),
+    oldest: () => store.oldest(),
+    get: key => store.get(key),
+    list: (scope, options) => store.list(scope, options),
+    watch: (scope, after, listener) => store.watch(scope, after, listener),
+    create: (key, body) => store.create(key, body),
+    update: (key, expected, body) => store.update(key, expected, body),
+    delete: (key, expected, body) => store.delete(key, expected, body),
+    compact: revision => store.compact(revision),
+    close: () => store.close(),
+    ...methods,
+  }
+}

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest'
+import { QuestionKind, WidgetKind } from '../../../support/kinds.ts'
+import { aWidgetRegistry } from '../../../support/widgets.ts'
+
+describe('reviews', () => {
+  const questions = '/apis/test.example.com/v2/questions'
+  const asked = { apiVersion: 'test.example.com/v2', kind: 'Question', spec: { text: 'why' } }
+
+  it('are answered with 201 and are not stored', async () => {
+    const registry = await aWidgetRegistry({
+      kinds: [QuestionKind, WidgetKind],
+      reviews: new Map([
+        [
+          'questions.test.example.com',
+          async ({ object, user }) => ({ ...object, status: { answer: `${user.name}: because` } }),
+        ],
+      ]),
+    })
+    const { code, body } = await registry.send('POST', questions, { body: asked })
+    expect([code, body]).toEqual([201, { ...asked, metadata: {}, status: { answer: 'admin: because' } }])
+    expect((await registry.send('GET', questions)).body).toMatchObject({
+      code: 405,
+      message: 'list is not supported on resources of kind "questions.test.example.com"',
+    })
+    expect((await registry.send('POST', questions, { body: { ...asked, spec: {} } })).body).toMatchObject({
+      code: 422,
+      message: 'Question.test.example.com "" is invalid: spec.text: Required value',
+    })
+  })
+
+  it('must all have somebody who answers', async () => {
+    await expect(aWidgetRegistry({ kinds: [QuestionKind] })).rejects.toThrow(
+      'registry: nothing answers questions.test.example.com',
+    )
+  })
+})
