@@ -1,54 +1,32 @@
-// npm run gen: writes what is derived from the kinds. `node hack/gen.ts check` writes nothing and fails when it would.
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+// npm run gen: writes what is derived from the kinds. A test compares it with what is committed.
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { kindsIndex, kindsIndexFile, root } from './kinds-index.ts'
 
-const root = join(import.meta.dirname, '..')
-const kindsFolder = 'src/api/kinds'
-/** Of the formatter. */
-const lineWidth = 110
-
-/** `service-export` declares `ServiceExportKind`. */
-function kindName(file: string): string {
-  const words = file.split('-')
-  return `${words.map(w => w.charAt(0).toUpperCase() + w.slice(1)).join('')}Kind`
+const listed = write(kindsIndexFile, kindsIndex())
+// The kinds that this process imports are those of the old list.
+if (listed && process.argv[2] !== 'again') {
+  const ran = spawnSync(process.execPath, [import.meta.filename, 'again'], { stdio: 'inherit' })
+  process.exit(ran.status ?? 1)
 }
 
-function kindsIndex(): string {
-  const files = readdirSync(join(root, kindsFolder))
-    .filter(f => f.endsWith('.ts') && f !== 'index.ts')
-    .map(f => f.replace(/\.ts$/, ''))
-    .toSorted()
-  const imports = files.map(f => `import { ${kindName(f)} } from './${f}.ts'`)
-  const names = files.map(kindName)
-  const line = `export const kinds: readonly AnyKind[] = [${names.join(', ')}]`
-  const list =
-    line.length <= lineWidth
-      ? [line]
-      : ['export const kinds: readonly AnyKind[] = [', ...names.map(n => `  ${n},`), ']']
-  return [
-    '// Written by `npm run gen` from the files of this folder.',
-    `import type { AnyKind } from '../kind.ts'`,
-    ...imports,
-    '',
-    ...list,
-    '',
-  ].join('\n')
+const { generatedFiles } = await import('./generated.ts')
+for (const [file, text] of Object.entries(generatedFiles())) write(file, text)
+
+/** Whether the file was another before. */
+function write(file: string, text: string): boolean {
+  const path = join(root, file)
+  if (read(path) === text) return false
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, text)
+  process.stdout.write(`gen: ${file}\n`)
+  return true
 }
 
-const generated: Readonly<Record<string, string>> = {
-  [`${kindsFolder}/index.ts`]: kindsIndex(),
-}
-
-const stale = Object.entries(generated).filter(([file, text]) => read(file) !== text)
-if (process.argv[2] !== 'check') for (const [file, text] of stale) writeFileSync(join(root, file), text)
-else if (stale.length > 0) {
-  process.stderr.write(`out of date, run npm run gen: ${stale.map(([file]) => file).join(', ')}\n`)
-  process.exit(1)
-}
-
-function read(file: string): string | undefined {
+function read(path: string): string | undefined {
   try {
-    return readFileSync(join(root, file), 'utf8')
+    return readFileSync(path, 'utf8')
   } catch {
     // Not written yet.
     return undefined

@@ -91,6 +91,12 @@ export type KindDefinition<P extends Properties> = {
   readonly columns?: readonly Column<ObjectOfProperties<P>>[]
   /** Field labels that selectors may use besides metadata.name and metadata.namespace. */
   readonly selectableFields?: Readonly<Record<string, (object: ObjectOfProperties<P>) => string>>
+  /** Clusters may serve the kind from a CustomResourceDefinition instead; with these labels. */
+  readonly crd?: { readonly labels: Readonly<Record<string, string>> }
+  /** What the roles view and edit of a cluster give: with `view` both may read, with `edit` edit may also write. */
+  readonly aggregate?: 'view' | 'edit'
+  /** An object as users write it, for documents and tests. Derived from the schema when it is left out. */
+  readonly sample?: InferProperties<P>
   /** Seconds after which an object is deleted, counted from its last write. */
   readonly ttlSeconds?: number
   /** Defaults that the schema cannot say. Must not change its argument; runs on every decode, so idempotent. */
@@ -108,11 +114,26 @@ export type KindDefinition<P extends Properties> = {
 
 /** A kind as shared code sees it: it reads these properties and never asks which kind it has. */
 export type Kind<P extends Properties = Properties> = Required<
-  Omit<KindDefinition<P>, 'default' | 'prepare' | 'validate' | 'warn' | 'status' | 'finalize' | 'ttlSeconds'>
+  Omit<
+    KindDefinition<P>,
+    | 'default'
+    | 'prepare'
+    | 'validate'
+    | 'warn'
+    | 'status'
+    | 'finalize'
+    | 'ttlSeconds'
+    | 'crd'
+    | 'aggregate'
+    | 'sample'
+  >
 > & {
   readonly finalize: KindDefinition<P>['finalize'] | undefined
   readonly status: { readonly withMetadata: boolean } | undefined
   readonly ttlSeconds: number | undefined
+  readonly crd: KindDefinition<P>['crd'] | undefined
+  readonly aggregate: KindDefinition<P>['aggregate'] | undefined
+  readonly sample: InferProperties<P> | undefined
   /** The structural schema of everything but apiVersion, kind and metadata. */
   readonly schema: JsonSchema
   /** Whether `default` does anything. */
@@ -179,6 +200,9 @@ export function defineKind<const P extends Properties>(definition: KindDefinitio
     columns: [],
     selectableFields: {},
     ttlSeconds: undefined,
+    crd: undefined,
+    aggregate: undefined,
+    sample: undefined,
     finalize: undefined,
     default: object => object,
     prepare: object => object,

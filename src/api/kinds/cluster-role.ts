@@ -33,6 +33,7 @@ export const ClusterRoleKind = defineKind({
     ),
     rules: rulesSchema,
   },
+  sample: { rules: [{ verbs: ['get', 'list'], apiGroups: [''], resources: ['services'] }] },
   columns: [createdAtColumn],
   validate: role => rulesErrors(role.rules ?? [], false),
 })

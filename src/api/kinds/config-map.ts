@@ -28,6 +28,7 @@ export const ConfigMapKind = defineKind({
       s.boolean({ description: 'When true, nothing but metadata can be changed any more.' }),
     ),
   },
+  sample: { data: { 'settings.yaml': 'colour: blue' }, binaryData: { logo: 'aGVsbG8=' } },
   columns: [
     {
       name: 'Data',

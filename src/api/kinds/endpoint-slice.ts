@@ -110,6 +110,11 @@ export const EndpointSliceKind = defineKind({
   strategicMergePatch: true,
   unconditionalUpdate: true,
   properties,
+  sample: {
+    addressType: 'IPv4',
+    endpoints: [{ addresses: ['10.1.0.1'], conditions: { ready: true }, hostname: 'web-0' }],
+    ports: [{ name: 'http', port: 8080, protocol: 'TCP' }],
+  },
   columns: [
     {
       name: 'AddressType',

@@ -56,6 +56,21 @@ export const EventKind = defineKind({
   generation: false,
   ttlSeconds: 3600,
   properties,
+  sample: {
+    involvedObject: {
+      apiVersion: 'multicluster.x-k8s.io/v1beta1',
+      kind: 'ServiceExport',
+      namespace: 'default',
+      name: 'web',
+    },
+    reason: 'Exported',
+    message: 'other clusters were told',
+    type: 'Normal',
+    firstTimestamp: '2026-01-02T03:04:05Z',
+    lastTimestamp: '2026-01-02T03:04:05Z',
+    count: 1,
+    source: { component: 'isthmus' },
+  },
   columns: [
     {
       name: 'Last Seen',

@@ -68,6 +68,7 @@ export const NamespaceKind = defineKind({
     begin: namespace => ({ ...namespace, status: { ...namespace.status, phase: 'Terminating' } }),
     apply: (old, sent) => ({ ...old, spec: { ...old.spec, finalizers: sent.spec?.finalizers ?? [] } }),
   },
+  sample: {},
   columns: [
     {
       name: 'Status',

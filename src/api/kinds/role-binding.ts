@@ -17,6 +17,10 @@ export const RoleBindingKind = defineKind({
   unconditionalUpdate: true,
   generation: false,
   properties: bindingProperties,
+  sample: {
+    roleRef: { apiGroup: rbacGroup, kind: 'ClusterRole', name: 'view' },
+    subjects: [{ kind: 'User', name: 'jo', apiGroup: rbacGroup }],
+  },
   columns: bindingColumns,
   default: withSubjectGroups,
   validate: (binding, old) => bindingErrors(binding, old, ['Role', 'ClusterRole']),

@@ -20,6 +20,7 @@ export const RoleKind = defineKind({
   properties: {
     rules: rulesSchema,
   },
+  sample: { rules: [{ verbs: ['get', 'list'], apiGroups: [''], resources: ['services'] }] },
   columns: [createdAtColumn],
   validate: role => rulesErrors(role.rules ?? [], true),
 })

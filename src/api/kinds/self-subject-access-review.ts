@@ -19,6 +19,7 @@ export const SelfSubjectAccessReviewKind = defineKind({
     }),
     status: accessStatus,
   },
+  sample: { spec: { resourceAttributes: { verb: 'get', resource: 'services', namespace: 'default' } } },
   validate: review => attributesErrors(review.spec),
 })
 

@@ -45,6 +45,14 @@ export const ServiceExportKind = defineKind({
     ),
   },
   status: {},
+  crd: {
+    labels: {
+      'multicluster.x-k8s.io/release-version': 'v0.5.2',
+      'multicluster.x-k8s.io/crd-schema-revision': '1',
+    },
+  },
+  aggregate: 'edit',
+  sample: { spec: { exportedLabels: { team: 'shop' } } },
   columns: [
     conditionColumn('Valid', 'Whether the Service exists and can be exported.'),
     conditionColumn('Ready', 'Whether other clusters were told of the export.'),

@@ -122,6 +122,21 @@ export const ServiceImportKind = defineKind({
     ),
   },
   status: {},
+  crd: {
+    labels: {
+      'multicluster.x-k8s.io/release-version': 'v0.5.2',
+      'multicluster.x-k8s.io/crd-schema-revision': '1',
+    },
+  },
+  aggregate: 'view',
+  sample: {
+    spec: {
+      type: 'ClusterSetIP',
+      ips: ['10.200.0.1'],
+      ipFamilies: ['IPv4'],
+      ports: [{ name: 'http', port: 80, protocol: 'TCP' }],
+    },
+  },
   columns: [
     {
       name: 'Type',

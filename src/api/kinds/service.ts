@@ -23,6 +23,9 @@ export const ServiceKind = defineKind({
   generation: false,
   properties: serviceProperties,
   status: { withMetadata: true },
+  sample: {
+    spec: { selector: { app: 'web' }, ports: [{ name: 'http', port: 80, targetPort: 8080 }] },
+  },
   columns: serviceColumns,
   selectableFields: {
     'spec.clusterIP': o => o.spec?.clusterIP ?? '',

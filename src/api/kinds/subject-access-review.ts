@@ -29,6 +29,7 @@ export const SubjectAccessReviewKind = defineKind({
     ),
     status: accessStatus,
   },
+  sample: { spec: { user: 'jo', resourceAttributes: { verb: 'get', resource: 'services' } } },
   validate: review => [...attributesErrors(review.spec), ...subjectErrors(review.spec)],
 })
 

@@ -1,0 +1,20 @@
+// The files that are derived from the kinds, and what they should hold.
+import { customResourceDefinitions } from '../src/api/derive/crd.ts'
+import { aggregatedRoles } from '../src/api/derive/rbac.ts'
+import { kinds } from '../src/api/kinds/index.ts'
+import { toYaml } from '../src/codec/yaml.ts'
+
+const notice = '# Written by `npm run gen` from src/api/kinds.\n'
+
+/** Text by path. The list of kinds is not among them, since all others are derived from what it lists. */
+export function generatedFiles(): Readonly<Record<string, string>> {
+  return {
+    ...Object.fromEntries(
+      customResourceDefinitions(kinds).map(crd => [
+        `deploy/crds/${crd.metadata.name}.yaml`,
+        notice + toYaml(crd),
+      ]),
+    ),
+    'deploy/rbac.yaml': notice + aggregatedRoles(kinds).map(toYaml).join('---\n'),
+  }
+}
