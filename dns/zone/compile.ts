@@ -16,9 +16,11 @@ import {
 } from '../contract.ts'
 import { clusterLabels, dashedAddress, maxNameOctets, nameOf, toLabel, wireName } from './names.ts'
 import { Owners } from './owners.ts'
-import { addressRecord, serviceRecord } from './records.ts'
+import { type AddressRecord, addressRecord, serviceRecord } from './records.ts'
 
 export type Compiled = { readonly service: CompiledService; readonly problems: readonly Problem[] }
+
+type Host = { readonly name: string; readonly address: string; readonly record: AddressRecord }
 
 /** More problems of one service than these say nothing new. */
 const maxProblems = 16
@@ -85,20 +87,16 @@ class Compilation {
   }
 
   #clusterSetIp(owner: string): void {
-    const addresses = this.#facts.ips.filter(ip => this.#address(owner, ip))
+    const records = this.#facts.ips.map(ip => this.#address(ip)).filter(record => record !== undefined)
+    for (const { type, record } of records) this.#owners.add(owner, type, record)
     // Without an address the name exists and has nothing, so a target would lead nowhere.
-    if (addresses.length > 0) this.#ports(owner, owner, this.#facts.ports)
+    if (records.length > 0) this.#ports(owner, owner, this.#facts.ports)
   }
 
-  /** False when the text is no address. */
-  #address(owner: string, address: string): boolean {
+  #address(address: string): AddressRecord | undefined {
     const record = addressRecord(address, this.#ttlSeconds)
-    if (record === undefined) {
-      this.#report('address', address)
-      return false
-    }
-    this.#owners.add(owner, record.type, record.record)
-    return true
+    if (record === undefined) this.#report('address', address)
+    return record
   }
 
   /** SRV for `target` at the service's own name for every port, and at `_port._protocol` for those that have a name. */
@@ -136,9 +134,12 @@ class Compilation {
     for (const endpoint of slice.endpoints) {
       const host = this.#hostname(endpoint)
       for (const address of endpoint.addresses) {
-        if (!this.#address(owner, address) || cluster === undefined) continue
+        const record = this.#address(address)
+        if (record === undefined) continue
+        this.#owners.add(owner, record.type, record.record)
+        if (cluster === undefined) continue
         const name = nameOf(host ?? dashedAddress(address), ...cluster) + owner
-        this.#host(owner, { name, address }, slice.ports)
+        this.#host(owner, { name, address, record }, slice.ports)
       }
     }
   }
@@ -150,16 +151,12 @@ class Compilation {
     return label
   }
 
-  #host(
-    owner: string,
-    host: { readonly name: string; readonly address: string },
-    ports: readonly PortFacts[],
-  ): void {
-    if (!this.#fits(host.name)) {
-      this.#report('name-too-long', host.address)
+  #host(owner: string, { name, address, record }: Host, ports: readonly PortFacts[]): void {
+    if (!this.#fits(name)) {
+      this.#report('name-too-long', address)
       return
     }
-    this.#address(host.name, host.address)
-    this.#ports(owner, host.name, ports)
+    this.#owners.add(name, record.type, record.record)
+    this.#ports(owner, name, ports)
   }
 }

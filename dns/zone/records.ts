@@ -17,11 +17,10 @@ function encoded(fields: Fields): string {
   return questionOwner + record.toString('latin1', 1)
 }
 
+export type AddressRecord = { readonly type: number; readonly record: string }
+
 /** A or AAAA; undefined when the text is no address. Zones and dotted IPv6 forms are none: they do not survive encoding. */
-export function addressRecord(
-  address: string,
-  ttlSeconds: number,
-): { readonly type: number; readonly record: string } | undefined {
+export function addressRecord(address: string, ttlSeconds: number): AddressRecord | undefined {
   if (isIPv4(address))
     return { type: rrType.a, record: encoded({ type: rrType.a, ttl: ttlSeconds, address }) }
   if (!isIPv6(address) || /[.%]/.test(address)) return undefined
@@ -38,18 +37,27 @@ export function nameServerRecord(dotted: string, ttlSeconds: number): string {
   return encoded({ type: rrType.ns, ttl: ttlSeconds, ns: dotted })
 }
 
+const priority = 0
+const weight = 100
+
 /**
  * `target` is in wire form, root included. All records have one priority and one weight: a weight that depended on the
  * number of endpoints would change every record when one comes, and zero starves (RFC 2782).
  */
 export function serviceRecord(port: number, target: string, ttlSeconds: number): string {
-  const head = Buffer.alloc(16)
-  head.writeUInt16BE(rrType.srv, 0)
-  head.writeUInt16BE(classIn, 2)
-  head.writeUInt32BE(ttlSeconds, 4)
-  head.writeUInt16BE(6 + target.length, 8)
-  head.writeUInt16BE(0, 10)
-  head.writeUInt16BE(100, 12)
-  head.writeUInt16BE(port, 14)
-  return questionOwner + head.toString('latin1') + target
+  return questionOwner + serviceHead(port, 6 + target.length, ttlSeconds) + target
+}
+
+function serviceHead(port: number, dataOctets: number, ttlSeconds: number): string {
+  const numbers = [
+    rrType.srv,
+    classIn,
+    ttlSeconds >>> 16,
+    ttlSeconds & 0xffff,
+    dataOctets,
+    priority,
+    weight,
+    port,
+  ]
+  return String.fromCharCode(...numbers.flatMap(number => [number >> 8, number & 0xff]))
 }
