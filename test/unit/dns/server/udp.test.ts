@@ -1,0 +1,114 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { createSocket } from 'node:dgram'
+import { afterEach, describe, expect, it } from 'vitest'
+import { serveUdp, type UdpServer } from '../../../../dns/server/udp.ts'
+import { question, shown } from '../../../support/dns-message.ts'
+import { exampleObjects } from '../../../support/dns-objects.ts'
+import { udpClient } from '../../../support/dns-socket.ts'
+import { askerOf, loadedZone } from '../../../support/dns-zone.ts'
+
+const { chain, observer } = askerOf(loadedZone(exampleObjects()))
+const web = question('web.prod.svc.clusterset.local', 'A')
+const opened: { close(): Promise<void> }[] = []
+
+async function serving(
+  endpoint: { host?: string; port?: number; shared?: boolean } = {},
+): Promise<UdpServer> {
+  const server = await serveUdp({ host: '127.0.0.1', port: 0, shared: false, ...endpoint }, chain, observer)
+  opened.push(server)
+  return server
+}
+
+async function clientOf(port: number, host?: string): ReturnType<typeof udpClient> {
+  const client = await udpClient(port, host)
+  opened.push(client)
+  return client
+}
+
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map(socket => socket.close()))
+})
+
+describe('the UDP server', () => {
+  it('answers each datagram to whom it came from', async () => {
+    const server = await serving()
+    const clients = await Promise.all([clientOf(server.port), clientOf(server.port)])
+    const replies = await Promise.all(
+      clients.flatMap((client, c) =>
+        Array.from({ length: 50 }, (_, i) => {
+          client.send(question('web.prod.svc.clusterset.local', 'A', { id: 1000 * c + i }))
+          return client.next()
+        }),
+      ),
+    )
+    const ids = replies.map(reply => reply.readUInt16BE(0))
+    expect(ids.slice(0, 50).every(id => id < 1000)).toBe(true)
+    expect(ids.slice(50).every(id => id >= 1000)).toBe(true)
+    expect(new Set(ids).size).toBe(100)
+    expect(shown(replies[0] ?? Buffer.alloc(0)).answer).toEqual([
+      'web.prod.svc.clusterset.local. 5 A 10.42.0.10',
+    ])
+  })
+
+  it('listens on IPv6 too', async () => {
+    const server = await serving({ host: '::1' })
+    const client = await clientOf(server.port, '::1')
+    expect(shown(await client.ask(web)).status).toBe('NOERROR')
+  })
+
+  it('says nothing to what is no query, and goes on', async () => {
+    const server = await serving()
+    const client = await clientOf(server.port)
+    const drops = observer.drops
+    const response = Buffer.from(web)
+    response[2] = 0x81
+    for (const silent of [Buffer.alloc(0), Buffer.alloc(1), Buffer.alloc(11), response]) client.send(silent)
+    expect(shown(await client.ask(web)).status).toBe('NOERROR')
+    expect(client.replies).toEqual([])
+    expect(observer.drops).toBe(drops + 4)
+  })
+
+  it('does not answer what may come from itself', async () => {
+    const server = await serving()
+    const drops = observer.drops
+    // The port is the server's own, and 127.0.0.2 is this machine too.
+    const other = createSocket('udp4')
+    await new Promise<void>(resolve =>
+      other.bind({ port: server.port, address: '127.0.0.2' }, () => resolve()),
+    )
+    await new Promise<void>(resolve => other.send(web, server.port, '127.0.0.1', () => resolve()))
+    const client = await clientOf(server.port)
+    expect(shown(await client.ask(web)).status).toBe('NOERROR')
+    expect(observer.drops).toBe(drops + 1)
+    other.close()
+  })
+
+  it('tells in one sentence that the port is in use, or the address is not here', async () => {
+    const server = await serving()
+    await expect(serving({ port: server.port })).rejects.toThrow(
+      `dns: cannot listen on UDP 127.0.0.1:${server.port}: the port is in use`,
+    )
+    await expect(serving({ host: '192.0.2.1' })).rejects.toThrow(
+      'dns: cannot listen on UDP 192.0.2.1:0: this machine has no such address',
+    )
+  })
+
+  it('stays alive when a datagram comes from port 0', async context => {
+    const python = spawnSync('python3', [
+      '-c',
+      'import socket; socket.socket(socket.AF_INET, socket.SOCK_RAW, 17)',
+    ])
+    if (python.status !== 0) context.skip('needs python3 and the right to open raw sockets')
+    const server = await serving()
+    const drops = observer.drops
+    const script = `
+import socket, struct
+query = bytes.fromhex("${web.toString('hex')}")
+raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, 17)
+raw.sendto(struct.pack("!HHHH", 0, ${server.port}, 8 + len(query), 0) + query, ("127.0.0.1", 0))`
+    execFileSync('python3', ['-c', script])
+    const client = await clientOf(server.port)
+    expect(shown(await client.ask(web)).status).toBe('NOERROR')
+    expect(observer.drops).toBe(drops + 1)
+  })
+})
