@@ -13,9 +13,10 @@ export class StoreInstruments {
       metrics.gaugeFrom({ name: `isthmus_store_${name}`, help }, read)
     gauge('revision', 'Revision of the newest durable write.', () => timeline.revision)
     gauge('objects', 'Objects in the store.', () => timeline.objects)
+    gauge('keys', 'Keys of objects and of kept deletions.', () => timeline.keys)
     gauge('history_events', 'Changes kept for watches and older lists.', () => timeline.history.events)
     gauge('history_bytes', 'Bytes that only the history needs.', () => timeline.history.bytes)
-    gauge('watches', 'Watches that are up to date.', () => hub.size)
+    gauge('watches', 'Open watches.', () => hub.size)
     const writes = metrics.counter({ name: 'isthmus_store_writes_total', help: 'Durable writes.' })
     const seconds = metrics.histogram({
       name: 'isthmus_store_commit_seconds',

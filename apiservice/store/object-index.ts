@@ -64,12 +64,13 @@ class ResourceSlots {
     if (chunk.length > chunkSlots) this.#split(at, chunk)
   }
 
-  remove(slot: Slot): void {
+  remove(slot: Slot): boolean {
     const { chunk, index } = this.#seek(slot.namespace, slot.name)
     const slots = this.#chunks[chunk]
-    if (slots?.[index] !== slot) return
+    if (slots?.[index] !== slot) return false
     slots.splice(index, 1)
     if (slots.length === 0) this.#chunks.splice(chunk, 1)
+    return true
   }
 
   /** Visits slots in order from the first that is not before (namespace, name) until `visit` answers false. */
@@ -119,6 +120,11 @@ export function firstNotBefore(length: number, isBefore: (index: number) => bool
 /** All keys by resource, then in the order of lists. */
 export class ObjectIndex {
   readonly #resources = new Map<string, ResourceSlots>()
+  #size = 0
+
+  get size(): number {
+    return this.#size
+  }
 
   find(key: ObjectKey): Slot | undefined {
     return this.#resources.get(key.resource)?.find(key.namespace, key.name)
@@ -141,6 +147,7 @@ export class ObjectIndex {
       newest: undefined,
     }
     slots.insert(slot)
+    this.#size++
     return slot
   }
 
@@ -148,8 +155,9 @@ export class ObjectIndex {
   prune(slot: Slot): void {
     if (slot.current !== undefined || slot.newest !== undefined) return
     const slots = this.#resources.get(slot.resource)
-    slots?.remove(slot)
-    if (slots?.isEmpty) this.#resources.delete(slot.resource)
+    if (slots?.remove(slot) !== true) return
+    this.#size--
+    if (slots.isEmpty) this.#resources.delete(slot.resource)
   }
 
   /** Visits the slots of a resource, in one namespace or in all, behind `after`. */

@@ -1,6 +1,6 @@
 import { background, errorText, never } from '../../src/kernel/abort.ts'
 import type { Logger } from '../../src/kernel/log.ts'
-import type { Revision, StoreEvent } from '../contract.ts'
+import type { StoreEvent } from '../contract.ts'
 import type { Version } from './object-index.ts'
 import type { Timeline, VersionRef } from './timeline.ts'
 import { turn } from './turn.ts'
@@ -26,7 +26,6 @@ export class Replay {
   }
 
   async #run(watcher: Watcher): Promise<void> {
-    let told: Revision | undefined
     await turn()
     if (this.#hub.isClosed) this.#hub.end(watcher, 'closed')
     while (!watcher.isStopped) {
@@ -36,25 +35,24 @@ export class Replay {
       } else if (watcher.position >= revision) {
         // No turn may pass between this comparison and join, or a commit would be missed.
         this.#hub.join(watcher)
-        if (watcher.position === revision && told !== revision) this.#hub.deliver(watcher, [], revision)
+        if (watcher.position === revision) this.#hub.deliver(watcher, [], revision)
         return
       } else {
-        told = await this.#step(watcher)
+        await this.#step(watcher)
         await turn()
       }
     }
   }
 
-  async #step(watcher: Watcher): Promise<Revision | undefined> {
+  async #step(watcher: Watcher): Promise<void> {
     const { changes, through } = this.#timeline.changesAfter(watcher.position, watcher.scope)
     if (changes.length === 0) {
       watcher.position = through
-      return undefined
+      return
     }
     const events = await this.#events(changes)
     if (events === undefined) this.#hub.end(watcher, 'expired')
     else this.#hub.deliver(watcher, events, through)
-    return through
   }
 
   /** Undefined when the history was cut in the meantime, or the log cannot be read. */

@@ -36,6 +36,11 @@ export class Timeline {
     return this.#objects
   }
 
+  /** Keys of objects and of deletions that are kept. */
+  get keys(): number {
+    return this.#index.size
+  }
+
   /** When the newest change was made, or the given time if that is later: recorded times never go back. */
   notBefore(now: number): number {
     return Math.max(now, this.#at)

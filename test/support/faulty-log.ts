@@ -24,7 +24,7 @@ export class FaultyDisk {
     return new FaultyLog(this, this.disk.open())
   }
 
-  /** Makes writes wait until `release`. */
+  /** Makes writes and reads wait until `release`. */
   hold(): void {
     this.#gate = new Promise(resolve => {
       this.#openGate = resolve
@@ -36,6 +36,11 @@ export class FaultyDisk {
     this.#openGate?.()
   }
 
+  /** Waits as long as the disk is held. */
+  async passed(): Promise<void> {
+    await this.#gate
+  }
+
   /** Resolves when the log has been asked for `count` batches in all. */
   async arrived(count: number): Promise<void> {
     while (this.batches.length < count) await new Promise<void>(resolve => this.#arrivals.push(resolve))
@@ -44,7 +49,7 @@ export class FaultyDisk {
   async admit(batch: LogBatch): Promise<Fault | undefined> {
     this.batches.push(batch)
     for (const resolve of this.#arrivals.splice(0)) resolve()
-    await this.#gate
+    await this.passed()
     return this.writeFaults.shift()
   }
 }
@@ -71,6 +76,7 @@ class FaultyLog implements Log {
 
   async read(revisions: readonly Revision[]): Promise<(Buffer | undefined)[]> {
     this.#mustBeOpen()
+    await this.#faulty.passed()
     if (this.#faulty.offline !== undefined) throw this.#faulty.offline
     return this.#log.read(revisions)
   }

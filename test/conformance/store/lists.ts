@@ -175,6 +175,9 @@ export function describeLists(test: ReturnType<typeof storeTest>): void {
       expect(store.oldest()).toBe(second)
       const list = await store.list(inScope(), { revision: second, limit: 0 })
       expect(shownItems(list)).toEqual([`shop/web@${second}`])
+      await expect(store.list(inScope('empty'), { revision: first, limit: 0 })).rejects.toMatchObject({
+        code: 410,
+      })
       await expect(store.list(inScope(), { revision: first, limit: 0 })).rejects.toMatchObject({
         code: 410,
         reason: 'Expired',

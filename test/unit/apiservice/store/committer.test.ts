@@ -230,17 +230,35 @@ describe('reads of the history', () => {
     expect((await store.list(inScope(), { revision: first, limit: 0 })).items).toHaveLength(1)
   })
 
-  it('hands out one instance of an old version to all', async () => {
+  it('hand out one instance of an old version to all who read it at once', async () => {
+    const first = await created(store, aKey('shop/a'))
+    await store.update(aKey('shop/a'), first, aBody('second'))
+    await store.update(
+      aKey('shop/b'),
+      await created(store, aKey('shop/b'), 'x'.repeat(1500)),
+      aBody('second'),
+    )
+    await store.close()
+    // Just enough for the first version of b, which is the last one that is read when the store opens.
+    store = await open({ cacheBytes: 2000 })
+    const lists = [1, 2, 3].map(() => store.list(inScope(), { revision: first, limit: 0 }))
+    const [one, ...others] = (await Promise.all(lists)).map(list => list.items[0])
+    expect(one).toMatchObject({ revision: first })
+    for (const other of others) expect(other).toBe(one)
+  })
+
+  it('bring nothing to a watch that was stopped meanwhile', async () => {
     const first = await created(store, aKey('shop/a'))
     await store.update(aKey('shop/a'), first, aBody('second'))
     await store.close()
-    store = await open({ cacheBytes: 1_000_000 })
-    const lists = [1, 2, 3].map(() => store.list(inScope(), { revision: first, limit: 0 }))
+    store = await open({ cacheBytes: 0 })
+    disk.hold()
     const watch = new Recorder(store, inScope(), store.oldest())
-    await watch.reached(store.revision())
-    const [one, ...others] = (await Promise.all(lists)).map(list => list.items[0])
-    for (const other of [...others, watch.events[0]?.object, watch.events[1]?.previous])
-      expect(other).toBe(one)
+    await settled()
+    watch.stop()
+    disk.release()
+    await settled()
+    expect([watch.calls, watch.ended]).toEqual([0, undefined])
   })
 
   it('find old versions in the log when none fit into memory', async () => {
