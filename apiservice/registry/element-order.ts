@@ -35,9 +35,7 @@ export function ordered(
   return [...result, ...others.slice(next)]
 }
 
-function placesOf(
-  items: readonly unknown[],
-  keyOf: (item: unknown) => unknown,
-): ReadonlyMap<unknown, number> {
-  return new Map(items.map((item, i) => [keyOf(item), i]))
+/** Where each key stands for the first time. */
+export function placesOf(items: readonly unknown[], keyOf: (item: unknown) => unknown): Map<unknown, number> {
+  return new Map(items.map((item, i) => [keyOf(item), i] as const).reverse())
 }

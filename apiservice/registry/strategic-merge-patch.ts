@@ -6,7 +6,7 @@
 import { isRecord, type JsonRecord } from '../../src/api/record.ts'
 import type { JsonSchema } from '../../src/api/schema.ts'
 import { badRequest } from '../../src/kernel/errors.ts'
-import { ordered } from './element-order.ts'
+import { ordered, placesOf } from './element-order.ts'
 
 const directive = '$patch'
 const retainKeys = '$retainKeys'
@@ -103,7 +103,7 @@ function mergeScalars({ before, items, removed = [], order }: List): readonly un
   return ordered([...merged], { before, wanted: order ?? items, keyOf: item => item })
 }
 
-/** Items with `$patch: delete` take out, one with `$patch: replace` makes the others all there is. */
+/** Of items that share a key the first is meant. Items with `$patch: delete` take out, one with `$patch: replace` makes the others all there is. */
 function mergeItems(
   { before, items, order }: List,
   mergeKey: string,
@@ -113,14 +113,16 @@ function mergeItems(
   const patches = items.map(toItem)
   const replaces = patches.some(item => item[directive] === 'replace')
   const gone = new Set(patches.filter(item => item[directive] === 'delete').map(keyOf))
-  const merged = new Map<unknown, unknown>()
-  for (const item of replaces ? [] : before) if (!gone.has(keyOf(item))) merged.set(keyOf(item), item)
+  const merged: unknown[] = replaces ? [] : before.filter(item => !gone.has(keyOf(item)))
+  const places = placesOf(merged, keyOf)
   const wanted = patches.filter(item => item[directive] !== 'delete' && item[directive] !== 'replace')
   for (const item of wanted) {
-    const known = merged.get(keyOf(item))
-    merged.set(keyOf(item), strategicMergePatch(isRecord(known) ? known : {}, item, schema))
+    const place = places.get(keyOf(item)) ?? merged.length
+    places.set(keyOf(item), place)
+    const known = merged[place]
+    merged[place] = strategicMergePatch(isRecord(known) ? known : {}, item, schema)
   }
-  return ordered([...merged.values()], { before, wanted: order ?? wanted, keyOf })
+  return ordered(merged, { before, wanted: order ?? wanted, keyOf })
 }
 
 function toItem(item: unknown): JsonRecord {
