@@ -1,0 +1,142 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { StoredObject, View } from '../../../../apiservice/contract.ts'
+import { SightKind, SpaceKind, WidgetKind } from '../../../support/kinds.ts'
+import type { RegistryUnderTest } from '../../../support/registry.ts'
+import { aRegistry } from '../../../support/registry.ts'
+import { aSpace, aWidget, mergePatchType, spaces } from '../../../support/widgets.ts'
+
+const sights = '/apis/test.example.com/v2/namespaces/east/sights'
+const widgetsIn = (namespace: string): string => `/apis/test.example.com/v2/namespaces/${namespace}/widgets`
+
+/** Shows each namespace the widgets and spaces that are labelled for it, under a name that tells where they are. */
+function labelView(): View & { changed(namespace: string): void } {
+  const listeners = new Set<(namespace: string) => void>()
+  return {
+    resources: ['spaces', 'widgets.test.example.com'],
+    visible: (namespace, object) => object.body.includes(`"for":"${namespace}"`),
+    render: (namespace, object) => ({
+      ...object,
+      resource: 'sights.test.example.com',
+      namespace,
+      name: nameOf(object),
+      body: Buffer.from(
+        object.body
+          .toString()
+          .replace(/"name":"[^"]*"/, `"name":"${nameOf(object)}"`)
+          .replace(/"namespace":"[^"]*",/, ''),
+      ),
+    }),
+    onChange: listener => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    changed: namespace => {
+      for (const listener of listeners) listener(namespace)
+    },
+  }
+}
+
+function nameOf({ namespace, name }: StoredObject): string {
+  return namespace === '' ? name : `${namespace}.${name}`
+}
+
+const forEast = { metadata: { labels: { for: 'east', app: 'web' } } }
+
+describe('a view', () => {
+  let view: ReturnType<typeof labelView>
+  let registry: RegistryUnderTest
+
+  beforeEach(async () => {
+    view = labelView()
+    registry = await aRegistry({
+      kinds: [SightKind, WidgetKind, SpaceKind],
+      views: new Map([['sights.test.example.com', view]]),
+    })
+    await registry.send('POST', widgetsIn('shop'), { body: aWidget('a', forEast) })
+    await registry.send('POST', widgetsIn('shop'), { body: aWidget('b') })
+    await registry.send('POST', widgetsIn('bank'), { body: aWidget('a', forEast) })
+    await registry.send('POST', spaces, { body: aSpace('s', { metadata: { labels: { for: 'east' } } }) })
+  })
+
+  const patch = (path: string, body: unknown) => registry.send('PATCH', path, { body, type: mergePatchType })
+  const names = async (query = ''): Promise<readonly string[]> => {
+    const { body } = await registry.send('GET', `${sights}${query}`)
+    return body.items.map((item: { metadata: { name: string } }) => item.metadata.name)
+  }
+
+  it('lists what is visible of several resources at one revision', async () => {
+    const { body } = await registry.send('GET', sights)
+    expect([body.kind, body.metadata]).toEqual([
+      'SightList',
+      { resourceVersion: String(registry.store.revision()) },
+    ])
+    expect(await names()).toEqual(['s', 'bank.a', 'shop.a'])
+    expect(await names().then(() => registry.send('GET', sights.replace('east', 'west')))).toMatchObject({
+      body: { items: [] },
+    })
+  })
+
+  it('selects by what it shows', async () => {
+    expect(await names('?labelSelector=app%3Dweb')).toEqual(['bank.a', 'shop.a'])
+    expect(await names('?fieldSelector=metadata.name%3Dshop.a')).toEqual(['shop.a'])
+    expect(await names('?fieldSelector=metadata.namespace%3Deast')).toHaveLength(3)
+  })
+
+  it('pages over all resources', async () => {
+    const first = await registry.send('GET', `${sights}?limit=1`)
+    const second = await registry.send('GET', `${sights}?limit=1&continue=${first.body.metadata.continue}`)
+    expect(second.body.items[0].metadata.name).toBe('bank.a')
+    expect(await names(`?continue=${second.body.metadata.continue}`)).toEqual(['shop.a'])
+  })
+
+  it('gets one object by the name that it is shown under', async () => {
+    expect((await registry.send('GET', `${sights}/shop.a`)).body.metadata.name).toBe('shop.a')
+    expect((await registry.send('GET', `${sights}/shop.b`)).code).toBe(404)
+  })
+
+  it('watches what comes into sight, changes, and goes out of it', async () => {
+    const watch = await registry.watch(`${sights}?watch=1&resourceVersion=${registry.store.revision()}`)
+    await patch(`${widgetsIn('shop')}/b`, forEast)
+    await patch(`${widgetsIn('shop')}/b`, { spec: { size: 1 } })
+    await patch(`${widgetsIn('shop')}/b`, { metadata: { labels: null } })
+    await registry.send('DELETE', `${spaces}/s`)
+    await registry.send('DELETE', `${widgetsIn('shop')}/b`)
+    await watch.settle()
+    expect(watch.seen).toEqual(['ADDED shop.b', 'MODIFIED shop.b', 'DELETED shop.b', 'DELETED s'])
+    expect(watch.frames[1]?.object.kind).toBe('Sight')
+  })
+
+  it('begins with what is in sight, and marks the end of it', async () => {
+    const watch = await registry.watch(
+      `${sights}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`,
+    )
+    expect(watch.seen).toEqual([
+      'ADDED s',
+      'ADDED bank.a',
+      'ADDED shop.a',
+      `BOOKMARK ${registry.store.revision()} end`,
+    ])
+  })
+
+  it('ends the watches of a namespace with 410 when all it may see has changed', async () => {
+    const east = await registry.watch(`${sights}?watch=1`)
+    const west = await registry.watch(`${sights.replace('east', 'west')}?watch=1`)
+    view.changed('east')
+    view.changed('east')
+    expect(east.seen.slice(3)).toEqual(['ERROR 410'])
+    expect([east.isEnded, west.isEnded]).toEqual([true, false])
+  })
+
+  it.each([
+    ['POST', sights, 'create is not supported on resources of kind "sights.test.example.com"'],
+    ['DELETE', sights, 'deletecollection is not supported on resources of kind "sights.test.example.com"'],
+    ['PUT', `${sights}/shop.a`, 'update is not supported on resources of kind "sights.test.example.com"'],
+    [
+      'GET',
+      '/apis/test.example.com/v2/sights',
+      'the server does not allow this method on the requested resource',
+    ],
+  ])('refuses %s %s', async (method, path, message) => {
+    expect((await registry.send(method, path)).body).toMatchObject({ code: 405, message })
+  })
+})
