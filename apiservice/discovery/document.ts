@@ -8,7 +8,10 @@ export type Answer = (request: ApiRequest) => Reply
 export type Document = { readonly body: Buffer; readonly etag: string; readonly hash: string }
 
 export function toDocument(content: unknown): Document {
-  const body = Buffer.from(`${JSON.stringify(content)}\n`, 'utf8')
+  return withTag(Buffer.from(`${JSON.stringify(content)}\n`, 'utf8'))
+}
+
+export function withTag(body: Buffer): Document {
   const hash = createHash('sha512').update(body).digest('hex').toUpperCase()
   return { body, hash, etag: `"${hash}"` }
 }
