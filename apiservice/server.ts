@@ -20,7 +20,7 @@ import { type HealthCheck, makeHealth } from './http/health.ts'
 import { maxInFlight } from './http/in-flight.ts'
 import { type Listener, listen, type TlsMaterial } from './http/listener.ts'
 import { recover } from './http/recover.ts'
-import { measureEventLoop, RequestMetrics, servedKey } from './http/request-metrics.ts'
+import { RequestMetrics, servedKey } from './http/request-metrics.ts'
 import { render, requireAcceptable } from './negotiation/stage.ts'
 import { makeRegistry } from './registry/registry.ts'
 
@@ -83,7 +83,6 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     log,
     handle: (request, response, target) => exchanges.handle(request, response, target),
   })
-  const stopMeasuring = measureEventLoop(options.metrics)
   state.address = `${options.host.includes(':') ? `[${options.host}]` : options.host}:${listener.port}`
   log.info('listening', { address: state.address })
   return {
@@ -96,7 +95,6 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     close: async () => {
       drain.begin()
       await stop(exchanges, listener, options.clock)
-      stopMeasuring()
       log.info('closed')
     },
   }

@@ -9,17 +9,19 @@ export type InFlightLimits = { readonly readOnly: number; readonly mutating: num
 /** kube-apiserver's --max-requests-inflight and --max-mutating-requests-inflight. */
 export const defaultLimits: InFlightLimits = { readOnly: 400, mutating: 200 }
 
+const labelsOf = { readOnly: { request_kind: 'readOnly' }, mutating: { request_kind: 'mutating' } }
+
 /** Refuses with 429 what would be too much at once. Watches are not counted, system:masters are never refused. */
 export function maxInFlight(metrics: Metrics, limits: InFlightLimits = defaultLimits): Stage {
   const running = { readOnly: 0, mutating: 0 }
-  for (const kind of ['readOnly', 'mutating'] as const) {
-    metrics.gaugeFrom(
-      {
-        name: `isthmus_http_${kind === 'mutating' ? 'mutating' : 'readonly'}_inflight_requests`,
-        help: 'Requests under way.',
-      },
-      () => running[kind],
-    )
+  const gauge = metrics.gauge({
+    name: 'apiserver_current_inflight_requests',
+    help: 'Requests under way, watches excepted.',
+    labels: ['request_kind'],
+  })
+  const count = (kind: keyof InFlightLimits, by: 1 | -1): void => {
+    running[kind] += by
+    gauge.set(running[kind], labelsOf[kind])
   }
   return next => async (request, signal) => {
     if (request.info.verb === 'watch') return next(request, signal)
@@ -27,11 +29,11 @@ export function maxInFlight(metrics: Metrics, limits: InFlightLimits = defaultLi
     if (running[kind] >= limits[kind] && !isExempt(request)) {
       throw tooManyRequests('Too many requests, please try again later.', 1)
     }
-    running[kind]++
+    count(kind, 1)
     try {
       return await next(request, signal)
     } finally {
-      running[kind]--
+      count(kind, -1)
     }
   }
 }

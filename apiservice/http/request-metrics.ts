@@ -1,4 +1,3 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Labels, Metrics } from '../../src/kernel/metrics.ts'
 import type { RequestInfo } from '../contract.ts'
 
@@ -126,28 +125,4 @@ const subresources: ReadonlySet<string> = new Set(['status', 'scale', 'finalize'
 function verbOf(info: RequestInfo): string {
   const upper = shownVerbs.get(info.verb) ?? info.verb.toUpperCase()
   return info.isResource || plainMethods.has(upper) ? upper : 'OTHER'
-}
-
-/** Gauges of the event loop's delay, refreshed whenever somebody asks; the result stops the measuring. */
-export function measureEventLoop(metrics: Metrics): () => void {
-  const delay = monitorEventLoopDelay({ resolution: 10 })
-  delay.enable()
-  const seconds = (nanos: number): number => (Number.isFinite(nanos) ? nanos / 1e9 : 0)
-  metrics.gaugeFrom(
-    { name: 'isthmus_event_loop_delay_mean_seconds', help: 'Mean delay of the event loop.' },
-    () => seconds(delay.mean),
-  )
-  metrics.gaugeFrom(
-    { name: 'isthmus_event_loop_delay_p99_seconds', help: '99th percentile of the event loop delay.' },
-    () => seconds(delay.percentile(99)),
-  )
-  metrics.gaugeFrom(
-    { name: 'isthmus_event_loop_delay_max_seconds', help: 'Longest delay since the last scrape.' },
-    () => {
-      const max = seconds(delay.max)
-      delay.reset()
-      return max
-    },
-  )
-  return () => void delay.disable()
 }

@@ -95,8 +95,8 @@ export async function testServer(
     issue: subject => issueClient(authority, subject, lifetime),
     close: async () => {
       stopping.abort()
-      await Promise.all(clients.map(one => one.close()))
       await server.close()
+      await Promise.all(clients.map(one => one.close()))
       await store.close()
     },
   }
