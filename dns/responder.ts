@@ -98,6 +98,8 @@ function zoneSettings(options: DnsOptions): ZoneSettings {
   if (!Number.isInteger(ttlSeconds) || ttlSeconds < 0 || ttlSeconds > maxTtlSeconds) {
     throw badRequest(`dns: ttlSeconds must be 0 to ${maxTtlSeconds}, not ${ttlSeconds}`)
   }
+  // Throws when it is none.
+  wireName(zone)
   return {
     origin: zone.replace(/\.$/, '').toLowerCase(),
     ttlSeconds,

@@ -22,10 +22,9 @@ export function queryItself(query: SelfQuery, clock: Clock, signal: AbortSignal)
       signal.removeEventListener('abort', onAbort)
     })
     socket.once('error', fail)
-    socket.once('message', reply => {
-      if (reply.subarray(0, 2).equals(query.message.subarray(0, 2))) resolve()
-    })
-    socket.send(query.message, query.port, host)
+    socket.once('message', () => resolve())
+    // Connected, so that a port that nobody has is told at once.
+    socket.connect(query.port, host, () => socket.send(query.message))
   })
   return answered.finally(() => socket.close())
 }

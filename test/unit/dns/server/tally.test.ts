@@ -14,7 +14,11 @@ function counting() {
       firsts++
     },
   )
-  const answer = (type: number, rcode: number, how: { tookMs?: number; transport?: Transport; cut?: boolean } = {}): void => {
+  const answer = (
+    type: number,
+    rcode: number,
+    how: { tookMs?: number; transport?: Transport; cut?: boolean } = {},
+  ): void => {
     tally.begin()
     nowMs += how.tookMs ?? 0
     tally.answered(
@@ -73,7 +77,12 @@ describe('the tally', () => {
       faults: 1,
       fault: 'broken',
     })
-    expect(tally.take()).toMatchObject({ requests: [], dropped: { udp: 0, tcp: 0 }, faults: 0, fault: undefined })
+    expect(tally.take()).toMatchObject({
+      requests: [],
+      dropped: { udp: 0, tcp: 0 },
+      faults: 0,
+      fault: undefined,
+    })
     answer(1, 0)
     expect(firsts()).toBe(2)
   })

@@ -5,17 +5,19 @@ import { aClusterSetIp, aHeadless, aSlice } from '../../../support/dns-objects.t
 describe('the facts of a service', () => {
   it('are those of the import for a ClusterSetIP', () => {
     const slices = [aSlice('prod/web', 'east', ['http/TCP/8080'], ['web-0 10.1.0.1'])]
-    expect(serviceFacts(aClusterSetIp('prod/web', ['10.0.0.1'], ['http/TCP/80', '/UDP/53']), slices)).toEqual({
-      namespace: 'prod',
-      name: 'web',
-      type: 'ClusterSetIP',
-      ips: ['10.0.0.1'],
-      ports: [
-        { name: 'http', protocol: 'tcp', port: 80 },
-        { name: '', protocol: 'udp', port: 53 },
-      ],
-      slices: [],
-    })
+    expect(serviceFacts(aClusterSetIp('prod/web', ['10.0.0.1'], ['http/TCP/80', '/UDP/53']), slices)).toEqual(
+      {
+        namespace: 'prod',
+        name: 'web',
+        type: 'ClusterSetIP',
+        ips: ['10.0.0.1'],
+        ports: [
+          { name: 'http', protocol: 'tcp', port: 80 },
+          { name: '', protocol: 'udp', port: 53 },
+        ],
+        slices: [],
+      },
+    )
   })
 
   it('are those of the ready endpoints for a headless one', () => {

@@ -2,13 +2,20 @@ import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { readServices, storedServices, touchServices, writeServices } from '../../../../dns/source/snapshot-file.ts'
 import { serviceFacts } from '../../../../dns/source/facts.ts'
+import {
+  readServices,
+  storedServices,
+  touchServices,
+  writeServices,
+} from '../../../../dns/source/snapshot-file.ts'
 import { aClusterSetIp, aHeadless, aSlice } from '../../../support/dns-objects.ts'
 
 const services = [
   serviceFacts(aClusterSetIp('prod/web', ['10.0.0.1'], ['http/TCP/80']), []),
-  serviceFacts(aHeadless('prod/db'), [aSlice('prod/db', 'east', ['pg/TCP/5432'], ['db-0 10.1.0.1', 'ü 10.1.0.2'])]),
+  serviceFacts(aHeadless('prod/db'), [
+    aSlice('prod/db', 'east', ['pg/TCP/5432'], ['db-0 10.1.0.1', 'ü 10.1.0.2']),
+  ]),
 ]
 
 let directory = ''
@@ -43,9 +50,17 @@ describe('the file of services', () => {
 
   it.each([
     ['cut short', (text: string) => text.slice(0, -20), 'is not whole'],
-    ['without its last line', (text: string) => text.slice(0, text.lastIndexOf('\n', text.length - 2) + 1), 'is not whole'],
+    [
+      'without its last line',
+      (text: string) => text.slice(0, text.lastIndexOf('\n', text.length - 2) + 1),
+      'is not whole',
+    ],
     ['changed', (text: string) => text.replace('10.0.0.1', '10.0.0.9'), 'is not whole'],
-    ['of a later version', (text: string) => text.replace('"version":1', '"version":2'), 'is not a file of services'],
+    [
+      'of a later version',
+      (text: string) => text.replace('"version":1', '"version":2'),
+      'is not a file of services',
+    ],
     ['of something else', () => '{}\n', 'is not a file of services'],
     ['empty', () => '', 'JSON'],
     ['no text', () => '\0\0\0\n', 'JSON'],

@@ -11,7 +11,10 @@ function services(objects: Objects): readonly CompiledService[] {
 
 const web = services({ imports: [aClusterSetIp('prod/web', ['10.0.0.1'], ['http/TCP/80'])], slices: [] })
 const db = (...endpoints: readonly string[]): readonly CompiledService[] =>
-  services({ imports: [aHeadless('prod/db')], slices: [aSlice('prod/db', 'east', ['pg/TCP/5432'], endpoints)] })
+  services({
+    imports: [aHeadless('prod/db')],
+    slices: [aSlice('prod/db', 'east', ['pg/TCP/5432'], endpoints)],
+  })
 
 function openZone() {
   const zone = emptyZone()
@@ -89,7 +92,11 @@ describe('a zone', () => {
     const { put, is } = openZone()
     put(...db('db-0 10.1.0.1'))
     put(...services({ imports: [aClusterSetIp('prod/db', [], ['pg/TCP/5432'])], slices: [] }))
-    expect(is('db.prod A', 'east.db.prod A', 'db-0.east.db.prod A')).toEqual(['NODATA', 'NXDOMAIN', 'NXDOMAIN'])
+    expect(is('db.prod A', 'east.db.prod A', 'db-0.east.db.prod A')).toEqual([
+      'NODATA',
+      'NXDOMAIN',
+      'NXDOMAIN',
+    ])
     put(...db('db-0 10.1.0.1'))
     expect(is('db.prod A', 'east.db.prod A', 'db-0.east.db.prod A')).toEqual([
       'NOERROR A 10.1.0.1',
