@@ -5,6 +5,12 @@ import type { Responder } from '../contract.ts'
 import { type FrameBatch, nextFrame } from './frames.ts'
 import type { Limited, TcpLimits } from './limits.ts'
 
+/** As much of a socket as a connection needs. */
+export type Peer = Pick<
+  Socket,
+  'remoteAddress' | 'writableLength' | 'write' | 'end' | 'destroy' | 'destroySoon' | 'pause' | 'resume'
+>
+
 export type ConnectionOptions = {
   readonly limits: TcpLimits
   readonly clock: Clock
@@ -20,14 +26,14 @@ const nothing = Buffer.alloc(0)
 
 export class Connection implements Limited {
   readonly address: string
-  readonly #socket: Socket
+  readonly #socket: Peer
   readonly #options: ConnectionOptions
   /** What was received and not yet answered: part of a frame, or more while the client does not read. */
   #held: Buffer = nothing
   #paused: boolean = false
   #deadline: number
 
-  constructor(socket: Socket, options: ConnectionOptions) {
+  constructor(socket: Peer, options: ConnectionOptions) {
     this.#socket = socket
     this.#options = options
     this.address = socket.remoteAddress ?? ''
