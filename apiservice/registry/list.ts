@@ -80,13 +80,18 @@ function expiredToken(position: Position, cause: Error): StatusError {
 /** Up to `limit` objects that the selection shows, 0 for all of them. Every read is at the revision of the first. */
 export async function collect(
   store: Store,
-  { scope, show }: Selection,
+  { scope, show, only }: Selection,
   start: Start,
   limit: number,
 ): Promise<Page> {
   if (show === undefined) {
     const read = await store.list(scope, { ...start, limit })
     return pageFrom(read.items, read.revision, read.items.at(-1), read.remaining)
+  }
+  if (only !== undefined && start.after === undefined) {
+    const read = await store.list(scope, { ...start, after: before(only), limit: 1 })
+    const shown = read.items.filter(({ name }) => name === only.name).flatMap(object => show(object) ?? [])
+    return pageFrom(shown, read.revision, undefined, 0)
   }
   const items: StoredObject[] = []
   for (let from = start; ; ) {
@@ -99,6 +104,16 @@ export async function collect(
     }
     from = { revision: read.revision, after: toKey(last) }
   }
+}
+
+/** A key that sorts right before this one: no other name is between them. */
+function before(key: ObjectKey): ObjectKey {
+  return { ...key, name: key.name.slice(0, -1) + predecessor(key.name.at(-1) ?? '') }
+}
+
+/** All that begins with the character before sorts before this. */
+function predecessor(character: string): string {
+  return character === '' ? '' : `${String.fromCharCode(character.charCodeAt(0) - 1)}\u{10ffff}`
 }
 
 /** Adds what is shown until there are `limit`; answers how many objects were looked at. */

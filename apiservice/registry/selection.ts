@@ -5,9 +5,9 @@
 import type { AnyKind } from '../../src/api/kind.ts'
 import type { KubeObject } from '../../src/api/meta.ts'
 import { type Labels, matchesFields, matchesLabels } from '../../src/api/selector.ts'
-import { decodeBody } from '../../src/codec/object-bytes.ts'
+import { decodeBody, metadataEnd } from '../../src/codec/object-bytes.ts'
 import { badRequest } from '../../src/kernel/errors.ts'
-import type { Scope, StoredObject, View } from '../contract.ts'
+import type { ObjectKey, Scope, StoredObject, View } from '../contract.ts'
 import type { Selectors } from './list-options.ts'
 import type { Call } from './parts.ts'
 
@@ -21,6 +21,8 @@ export type Selection = {
   readonly show: Show | undefined
   /** Whether selectors leave some objects out; then nobody can tell how many are left. */
   readonly isFiltered: boolean
+  /** Where the one object is that may be shown, when the selectors name it. Names beyond ASCII are searched for. */
+  readonly only: ObjectKey | undefined
 }
 
 /** Throws 400 for a field that the kind does not select by. */
@@ -29,16 +31,21 @@ export function selectionOf(call: Call, selectors: Selectors, view: View | undef
   checkFields(call.resource.kind, wanted)
   const matches = matcherOf(call.resource.kind, wanted)
   if (view !== undefined) return viewSelection(call, view, matches)
+  const resource = call.resource.qualified
+  const namespace = namespaceOf(call, wanted)
+  const name = demanded(wanted, nameField)
+  const isOneKey = name !== undefined && (call.resource.kind.scope === 'Cluster' || namespace !== '')
   return {
-    scope: { resources: [call.resource.qualified], namespace: namespaceOf(call, wanted) },
-    show: matches && only(matches),
+    scope: { resources: [resource], namespace },
+    show: matches && showing(matches),
     isFiltered: matches !== undefined,
+    only: isOneKey && isAscii(name) ? { resource, namespace, name } : undefined,
   }
 }
 
 type Matcher = (object: StoredObject) => boolean
 
-function only(matches: Matcher): Show {
+function showing(matches: Matcher): Show {
   return object => (matches(object) ? object : undefined)
 }
 
@@ -52,12 +59,13 @@ function viewSelection(call: Call, view: View, matches: Matcher | undefined): Se
       return matches === undefined || matches(shown) ? shown : undefined
     },
     isFiltered: true,
+    only: undefined,
   }
 }
 
 /** A watch of one item, by the deprecated path, is a watch of the collection that selects it. */
 function withName({ name }: Call, selectors: Selectors): Selectors {
-  if (name === '' || selectors.fields.some(term => term.field === nameField && term.equal)) return selectors
+  if (name === '' || demanded(selectors, nameField) !== undefined) return selectors
   return { ...selectors, fields: [...selectors.fields, { field: nameField, value: name, equal: true }] }
 }
 
@@ -77,7 +85,15 @@ function checkFields(kind: AnyKind, { fields }: Selectors): void {
 /** All namespaces, narrowed to the one that a field selector demands. */
 function namespaceOf({ namespace }: Call, { fields }: Selectors): string {
   if (namespace !== '') return namespace
-  return fields.find(term => term.field === namespaceField && term.equal)?.value ?? ''
+  return demanded({ fields }, namespaceField) ?? ''
+}
+
+function isAscii(text: string): boolean {
+  return /^[!-~]*$/.test(text)
+}
+
+function demanded({ fields }: Pick<Selectors, 'fields'>, field: string): string | undefined {
+  return fields.find(term => term.field === field && term.equal)?.value
 }
 
 function matcherOf(kind: AnyKind, { labels, fields }: Selectors): Matcher | undefined {
@@ -104,9 +120,12 @@ function labelsOf(object: StoredObject): Labels {
 }
 
 /** A body without this text has no labels; with it the labels may still be another map of that name. */
-function readLabels(object: StoredObject): Labels {
-  if (!object.body.includes('"labels":{')) return noLabels
-  return decodeBody('', '', object).metadata.labels ?? noLabels
+const labelsKey = Buffer.from('"labels":{')
+
+function readLabels({ body }: StoredObject): Labels {
+  if (!body.includes(labelsKey)) return noLabels
+  const metadata: KubeObject['metadata'] = JSON.parse(`{${body.toString('utf8', 0, metadataEnd(body))}`)
+  return metadata.labels ?? noLabels
 }
 
 const fieldCache = new WeakMap<StoredObject, ReadonlyMap<string, string>>()

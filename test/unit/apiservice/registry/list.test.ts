@@ -84,6 +84,29 @@ describe('list', () => {
     expect((await get(await seeded(), query)).body).toMatchObject({ code: 400, message })
   })
 
+  it('finds the one that is named among those that are named alike', async () => {
+    const registry = await aWidgetRegistry()
+    for (const name of ['we', 'wea', 'weaz', 'web', 'web-a', 'web0', 'wec']) await makeWidget(registry, name)
+    const { resourceVersion } = (await get(registry, '')).body.metadata
+    expect((await get(registry, 'fieldSelector=metadata.name%3Dweb')).body).toMatchObject({
+      items: [{ metadata: { name: 'web' } }],
+      metadata: { resourceVersion },
+    })
+    expect(names(await get(registry, 'fieldSelector=metadata.name%3Dwe'))).toBe('we')
+    expect(names(await get(registry, 'fieldSelector=metadata.name%3Dweb&limit=1'))).toBe('web')
+    expect(names(await get(registry, 'fieldSelector=metadata.name%3Dweb%2Cmetadata.name%3Dwea'))).toBe('')
+    expect(names(await get(registry, 'fieldSelector=metadata.name%3Dweb&labelSelector=x'))).toBe('')
+    for (const missing of ['', 'weba', 'a', 'zz', 'wed', '\u00e9']) {
+      expect(names(await get(registry, `fieldSelector=metadata.name%3D${encodeURIComponent(missing)}`))).toBe(
+        '',
+      )
+    }
+    await registry.send('DELETE', `${widgets}/web`)
+    const exact = `resourceVersion=${resourceVersion}&resourceVersionMatch=Exact`
+    expect(names(await get(registry, `fieldSelector=metadata.name%3Dweb&${exact}`))).toBe('web')
+    expect(names(await get(registry, 'fieldSelector=metadata.name%3Dweb'))).toBe('')
+  })
+
   it('does not select cluster-scoped objects by namespace', async () => {
     const registry = await aWidgetRegistry()
     await registry.send('POST', spaces, { body: aSpace('a') })
