@@ -23,6 +23,9 @@ export type InformerOptions = Selection & {
   readonly random?: () => number
 }
 
+/** What an informer needs of a cluster. */
+export type InformerSource = Pick<Cluster, 'name' | 'list' | 'watch'>
+
 const firstBackoffMs = 100
 const maxBackoffMs = 15_000
 /** A stream that ends sooner and brought nothing counts as a failure, so that it is not asked again in a tight loop. */
@@ -35,7 +38,7 @@ const shortWatchMs = 1_000
  * retried for ever, after 0.1 to 15 s.
  */
 export function startInformer<O extends WithMetadata>(
-  cluster: Cluster,
+  cluster: InformerSource,
   resource: Resource<O>,
   options: InformerOptions,
   signal: AbortSignal,
@@ -84,7 +87,7 @@ class Copy<O extends WithMetadata> {
 
 class ListWatch<O extends WithMetadata> implements Informer<O> {
   synced: Promise<void> = Promise.resolve()
-  readonly #cluster: Cluster
+  readonly #cluster: InformerSource
   readonly #resource: Resource<O>
   readonly #options: InformerOptions
   readonly #copy = new Copy<O>()
@@ -95,7 +98,7 @@ class ListWatch<O extends WithMetadata> implements Informer<O> {
   #failures = 0
   #hasSynced = false
 
-  constructor(cluster: Cluster, resource: Resource<O>, options: InformerOptions) {
+  constructor(cluster: InformerSource, resource: Resource<O>, options: InformerOptions) {
     this.#cluster = cluster
     this.#resource = resource
     this.#options = options
