@@ -55,14 +55,18 @@ export class History {
     this.#bytes += version.bytes
   }
 
-  /** Forgets all changes up to `revision`; the result are the forgotten ones. */
-  forget(revision: Revision): readonly Version[] {
-    return this.#forgetUntil(version => version.revision > revision, revision)
+  /** Forgets changes up to `revision`, at most `max` of them; the result are the forgotten ones. */
+  forget(revision: Revision, max: number): readonly Version[] {
+    const gone = this.#forgetUntil(version => version.revision > revision, max)
+    if ((this.#versions[this.#head]?.revision ?? Number.POSITIVE_INFINITY) > revision) {
+      this.#floor = Math.max(this.#floor, revision)
+    }
+    return gone
   }
 
-  /** Forgets what was written before `time`. */
-  forgetBefore(time: number): readonly Version[] {
-    return this.#forgetUntil(version => version.at >= time)
+  /** Forgets what was written before `time`, at most `max` changes. */
+  forgetBefore(time: number, max: number): readonly Version[] {
+    return this.#forgetUntil(version => version.at >= time, max)
   }
 
   /** Forgets the oldest changes until the limits on bytes and number hold. */
@@ -110,17 +114,20 @@ export class History {
     }
   }
 
-  #forgetUntil(isKept: (version: Version) => boolean, floor: Revision = 0): readonly Version[] {
+  #forgetUntil(
+    isKept: (version: Version) => boolean,
+    max: number = Number.POSITIVE_INFINITY,
+  ): readonly Version[] {
     const gone: Version[] = []
-    for (let version = this.#versions[this.#head]; version !== undefined; ) {
+    for (let version = this.#versions[this.#head]; version !== undefined && gone.length < max; ) {
       if (isKept(version)) break
       gone.push(version)
+      this.#forgotten.push(version)
       this.#bytes -= version.bytes
+      this.#floor = version.revision
       this.#head++
       version = this.#versions[this.#head]
     }
-    this.#floor = Math.max(this.#floor, floor, gone.at(-1)?.revision ?? 0)
-    for (const version of gone) this.#forgotten.push(version)
     if (this.#head > 1024 && this.#head * 2 > this.#versions.length) {
       this.#versions = this.#versions.slice(this.#head)
       this.#head = 0

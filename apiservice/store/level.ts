@@ -13,6 +13,8 @@ import { openRevisionStore } from './revision-store.ts'
 /** How records and keys are laid out, and how bodies are encoded. A store with a higher number of either is refused. */
 const format = 1
 const schema = 1
+/** Bytes. Small, since what is current is in memory and older versions are seldom read. */
+const cacheSize = 2 * 1024 * 1024
 
 /**
  * Opens the store in a directory, which is made when it is not there. Throws `StoreOpenError` when the directory cannot
@@ -31,7 +33,7 @@ export async function openLevelStore(options: StoreOptions & { readonly director
 
 async function openLevelLog(directory: string): Promise<Log> {
   await prepare(directory)
-  const db: Database = new Level(directory, { keyEncoding: 'buffer', valueEncoding: 'buffer' })
+  const db: Database = new Level(directory, { keyEncoding: 'buffer', valueEncoding: 'buffer', cacheSize })
   try {
     await db.open()
   } catch (thrown) {

@@ -20,12 +20,15 @@ import { type StoreOptions, type StoreSettings, withDefaults } from './options.t
 import { DamagedRecord, isStorableKey } from './record.ts'
 import { Replay } from './replay.ts'
 import { Timeline, type VersionRef } from './timeline.ts'
+import { turn } from './turn.ts'
 import { VersionReader } from './version-reader.ts'
 import { type Watcher, WatchHub } from './watch-hub.ts'
 
 /** How often old changes are forgotten and idle watches hear how far the store has come. */
 const housekeepingMs = 5000
 const maxBodyBytes = 8 * 1024 * 1024
+/** Changes that are forgotten before other work gets its turn. */
+const forgetStep = 2000
 /** Old versions that a list reads at once. */
 const listStep = 256
 
@@ -136,7 +139,7 @@ class RevisionStore implements Store {
   async compact(revision: Revision): Promise<void> {
     this.#mustBeOpen()
     const floor = Math.min(revision, this.#timeline.revision)
-    this.#timeline.forget(floor)
+    while (this.#timeline.forget(floor, forgetStep) === forgetStep) await turn()
     await this.#committer.trimmed(floor)
   }
 
@@ -184,7 +187,8 @@ class RevisionStore implements Store {
 
   async #keepHouse(): Promise<void> {
     const { clock, historyMs } = this.#settings
-    this.#timeline.forgetBefore(clock.now() - historyMs)
+    const time = clock.now() - historyMs
+    while (this.#timeline.forgetBefore(time, forgetStep) === forgetStep) await turn()
     this.#committer.wake()
     this.#hub.progress()
   }

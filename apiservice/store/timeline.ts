@@ -86,15 +86,17 @@ export class Timeline {
     return this.apply(record)
   }
 
-  /** Forgets changes by revision, by age or by limits; answers how many the limits cut. */
-  forget(revision: Revision): void {
-    this.#release(this.history.forget(revision))
+  /** Forgets changes up to a revision, at most `max`; answers how many. */
+  forget(revision: Revision, max: number): number {
+    return this.#release(this.history.forget(revision, max))
   }
 
-  forgetBefore(time: number): void {
-    this.#release(this.history.forgetBefore(time))
+  /** Forgets changes from before a time, at most `max`; answers how many. */
+  forgetBefore(time: number, max: number): number {
+    return this.#release(this.history.forgetBefore(time, max))
   }
 
+  /** Forgets the oldest changes until the limits hold; answers how many. */
   cut(limits: HistoryLimits): number {
     return this.#release(this.history.cut(limits))
   }

@@ -4,6 +4,8 @@ import type { Revision, StoredObject } from '../contract.ts'
 export class VersionCache {
   readonly #maxBytes: number
   readonly #objects = new Map<Revision, StoredObject>()
+  /** Where the least recently used ones begin. Kept, since a new iterator walks over all that was deleted. */
+  #eldest = this.#objects.keys()
   #bytes = 0
 
   constructor(maxBytes: number) {
@@ -23,10 +25,7 @@ export class VersionCache {
     this.delete(object.revision)
     this.#objects.set(object.revision, object)
     this.#bytes += object.body.length + overheadBytes
-    for (const oldest of this.#objects.keys()) {
-      if (this.#bytes <= this.#maxBytes) break
-      this.delete(oldest)
-    }
+    while (this.#bytes > this.#maxBytes) this.#evict()
   }
 
   delete(revision: Revision): void {
@@ -34,6 +33,12 @@ export class VersionCache {
     if (object === undefined) return
     this.#objects.delete(revision)
     this.#bytes -= object.body.length + overheadBytes
+  }
+
+  #evict(): void {
+    const { done, value } = this.#eldest.next()
+    if (done === true) this.#eldest = this.#objects.keys()
+    else this.delete(value)
   }
 }
 

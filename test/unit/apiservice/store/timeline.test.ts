@@ -38,9 +38,11 @@ describe('a timeline', () => {
       timeline.apply(aRecord({ key, type: 'DELETE', previous: object.revision }))
     }
     expect([timeline.objects, timeline.keys]).toEqual([0, 1000])
-    timeline.forget(timeline.revision - 10)
+    expect(timeline.forget(timeline.revision - 10, 1000)).toBe(1000)
+    expect(timeline.history.floor).toBe(1001)
+    expect(timeline.forget(timeline.revision - 10, 5000)).toBe(990)
     expect(timeline.keys).toBe(5)
-    timeline.forget(timeline.revision)
+    timeline.forget(timeline.revision, 10)
     expect([timeline.keys, timeline.history.bytes, timeline.history.events]).toEqual([0, 0, 0])
   })
 
@@ -48,7 +50,7 @@ describe('a timeline', () => {
     const first = timeline.apply(aRecord())
     const gone = timeline.apply(aRecord({ type: 'DELETE', previous: first.object.revision }))
     const again = timeline.apply(aRecord())
-    timeline.forget(gone.object.revision)
+    timeline.forget(gone.object.revision, 10)
     expect(timeline.current(aKey('shop/web'))).toBe(again.object)
     expect(timeline.pageAt(gone.object.revision, inScope(), { limit: 0 }).items).toEqual([])
   })
