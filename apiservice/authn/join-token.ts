@@ -21,7 +21,7 @@ export type JoinTokenOptions = {
   readonly find: (id: string, signal: AbortSignal) => Promise<JoinTokenRecord | undefined>
 }
 
-export const joinersGroup = 'hub.isthmus.dev:joiners'
+const joinersGroup = 'hub.isthmus.dev:joiners'
 const tokens = resourceOf(JoinTokenKind)
 const joinerPrefix = 'hub.isthmus.dev:joiner:'
 

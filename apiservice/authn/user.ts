@@ -1,7 +1,7 @@
 import type { ApiRequest, UserInfo } from '../contract.ts'
 
-export const authenticatedGroup = 'system:authenticated'
-export const unauthenticatedGroup = 'system:unauthenticated'
+const authenticatedGroup = 'system:authenticated'
+const unauthenticatedGroup = 'system:unauthenticated'
 const anonymousName = 'system:anonymous'
 
 export const anonymousUser: UserInfo = { name: anonymousName, groups: [unauthenticatedGroup], extra: {} }

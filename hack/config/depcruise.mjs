@@ -47,7 +47,6 @@ export default {
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
     owner('fastify', 'apiservice/http'),
     owner('level', 'apiservice/store'),
-    owner('lru-cache', 'apiservice/authz'),
     owner('dns2', 'dns'),
     owner('@kubernetes/client-node', 'src/cluster'),
     owner('@peculiar/x509', 'src/identity'),

@@ -4,7 +4,7 @@ import { isReason } from '../kernel/errors.ts'
 import { type Bare, offers } from './deletable.ts'
 
 /** What stays of one resource, with the finalizers of all its objects. */
-export type Remainder = {
+type Remainder = {
   readonly resource: string
   readonly count: number
   readonly finalizers: readonly string[]
