@@ -3,6 +3,7 @@ import type { StoreOptions } from '../../../../apiservice/store/options.ts'
 import { openRevisionStore } from '../../../../apiservice/store/revision-store.ts'
 import { memoryLogger } from '../../../../src/kernel/log.ts'
 import { noMetrics } from '../../../../src/kernel/metrics.ts'
+import { prometheus } from '../../../../src/telemetry/prometheus.ts'
 import { aBody, aKey, created, inScope, Recorder, shownItems } from '../../../conformance/store/harness.ts'
 import { CheckedStore } from '../../../support/checked-store.ts'
 import { FaultyDisk } from '../../../support/faulty-log.ts'
@@ -213,6 +214,34 @@ describe('a log that fails', () => {
     await store.close()
     expect(await watch.end()).toBe('closed')
     expect(clock.pending).toBe(0)
+  })
+})
+
+describe('a history that grows too large', () => {
+  it.each([{ historyEvents: 2 }, { historyBytes: 500 }])(
+    'is cut, and the cut is counted (%j)',
+    async bounds => {
+      await store.close()
+      const metrics = prometheus()
+      store = await open({ ...bounds, metrics })
+      const start = store.oldest()
+      for (let count = 0; count < 5; count++) await created(store, aKey(`shop/n${count}`))
+      expect(await new Recorder(store, inScope(), start).end()).toBe('expired')
+      expect(await metrics.text()).toContain('isthmus_store_history_cut_total 3')
+    },
+  )
+
+  it('is not counted as cut when its time has come', async () => {
+    await store.close()
+    const metrics = prometheus()
+    store = await open({ historyMs: 1000, metrics })
+    for (let count = 0; count < 5; count++) await created(store, aKey(`shop/n${count}`))
+    await clock.advance(60_000)
+    expect(store.oldest()).toBe(store.revision())
+    const text = await metrics.text()
+    expect(text).toContain('isthmus_store_history_cut_total 0')
+    expect(text).toContain('isthmus_store_history_events 0')
+    expect(text).toContain('isthmus_store_objects 5')
   })
 })
 
