@@ -117,7 +117,7 @@ function compose(options: ApiServerOptions, drain: Drain, state: State) {
     recover: recover(log),
     refuseWhenDraining: refuseWhenDraining(drain),
     deadline: deadline(clock),
-    authenticate: authnStage(options.authenticators, { anonymous: options.anonymous }),
+    authenticate: authnStage(options.authenticators, { anonymous: options.anonymous, log, metrics }),
     impersonate: impersonationStage(access),
     maxInFlight: maxInFlight(metrics),
     authorize: authzStage(authorizer),

@@ -1,6 +1,6 @@
 /**
  * Gives Services of a standalone server their addresses and node ports, as kube-apiserver does. Not for servers that
- * have a kube-apiserver underneath.
+ * have a kube-apiserver underneath, and only for one server of a store: what another one gives is known when it is stored.
  */
 import type { KubeObject } from '../../src/api/meta.ts'
 import { invalid } from '../../src/kernel/errors.ts'

@@ -2,20 +2,42 @@
  * Finds out who sends a request. Owns the order of the methods, promises that what comes below sees a user with its
  * standing group, refuses whoever presented a credential that is not good: such a client is never anonymous.
  */
+import { errorText } from '../../src/kernel/abort.ts'
 import { isReason, unauthorized } from '../../src/kernel/errors.ts'
+import type { Logger } from '../../src/kernel/log.ts'
+import type { Metrics } from '../../src/kernel/metrics.ts'
 import type { ApiRequest, Authenticator, Stage, UserInfo } from '../contract.ts'
 import { anonymousUser, withStandingGroup, withUser } from './user.ts'
 
 export type AuthnOptions = {
   /** Whether a client that presents nothing goes on as `system:anonymous`; otherwise it gets 401. */
   readonly anonymous: boolean
+  readonly log: Logger
+  readonly metrics: Metrics
 }
 
 /** Throws 401; another error of an authenticator (its store cannot be read) goes through when nobody knew the client. */
 export function authnStage(authenticators: readonly Authenticator[], options: AuthnOptions): Stage {
+  const refused = options.metrics.counter({
+    name: 'isthmus_authentication_failures_total',
+    help: 'Requests that were refused because nobody knew the client by what it presented.',
+  })
+  const known = async (request: ApiRequest, signal: AbortSignal): Promise<UserInfo | undefined> => {
+    try {
+      const user = await authenticate(authenticators, request, signal)
+      if (user === undefined && !options.anonymous) throw unauthorized('no credentials')
+      return user
+    } catch (thrown) {
+      if (isReason(thrown, 'Unauthorized')) {
+        refused.add()
+        // The client learns nothing of this, so nobody else tells it.
+        options.log.debug('client refused', { address: request.peer.address, why: errorText(thrown.cause) })
+      }
+      throw thrown
+    }
+  }
   return next => async (request, signal) => {
-    const user = await authenticate(authenticators, request, signal)
-    if (user === undefined && !options.anonymous) throw unauthorized('no credentials')
+    const user = await known(request, signal)
     return next(withUser(request, user === undefined ? anonymousUser : withStandingGroup(user)), signal)
   }
 }

@@ -54,6 +54,13 @@ it('the common name is the user and each organization a group', async () => {
   })
 })
 
+it('names are read as UTF-8', async () => {
+  expect(await world().present(await aClientCertificate(ca, 'Zoë 雪', ['équipe']))).toMatchObject({
+    name: 'Zoë 雪',
+    groups: ['équipe'],
+  })
+})
+
 it('the uid attribute is the uid', async () => {
   const ada = await aClientCertificate(ca, 'ada', [], {
     subject: [{ CN: ['ada'] }, { '1.3.6.1.4.1.57683.2': ['u-1'] }],

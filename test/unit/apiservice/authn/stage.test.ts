@@ -3,6 +3,8 @@ import { authnStage } from '../../../../apiservice/authn/stage.ts'
 import type { Authenticator, UserInfo } from '../../../../apiservice/contract.ts'
 import { never } from '../../../../src/kernel/abort.ts'
 import { unauthorized, unavailable } from '../../../../src/kernel/errors.ts'
+import { memoryLogger } from '../../../../src/kernel/log.ts'
+import { noMetrics } from '../../../../src/kernel/metrics.ts'
 import { anApiRequest } from '../../../support/api-request.ts'
 
 const ada: UserInfo = { name: 'ada', groups: ['ops'], extra: {} }
@@ -10,9 +12,13 @@ const knows = (user: UserInfo | undefined): Authenticator => ({ authenticate: ()
 const fails = (thrown: Error): Authenticator => ({ authenticate: () => Promise.reject(thrown) })
 
 /** The user that the stages below see. */
-async function seen(authenticators: readonly Authenticator[], anonymous = true): Promise<UserInfo> {
+async function seen(
+  authenticators: readonly Authenticator[],
+  anonymous = true,
+  log = memoryLogger(),
+): Promise<UserInfo> {
   let user: UserInfo | undefined
-  const handler = authnStage(authenticators, { anonymous })(async request => {
+  const handler = authnStage(authenticators, { anonymous, log, metrics: noMetrics })(async request => {
     user = request.user
     expect(await request.body()).toEqual(Buffer.from('kept'))
     return { type: 'raw', code: 200, headers: {}, body: '' }
@@ -65,4 +71,17 @@ it('a bad credential does not hide a good one', async () => {
 it('a credential that could not be looked up is not called bad', async () => {
   const attempt = seen([fails(unauthorized()), fails(unavailable('store is closed'))])
   await expect(attempt).rejects.toMatchObject({ code: 503 })
+})
+
+it('why a client was refused is told to whoever reads the log', async () => {
+  const log = memoryLogger()
+  const attempt = seen([fails(unauthorized('certificate has expired'))], true, log)
+  await expect(attempt).rejects.toMatchObject({ message: 'Unauthorized' })
+  expect(log.lines).toEqual([
+    {
+      level: 'debug',
+      message: 'client refused',
+      fields: { address: '127.0.0.1', why: 'certificate has expired' },
+    },
+  ])
 })
