@@ -8,7 +8,8 @@ import type { PushFailure } from './export/conditions.ts'
 import { ServicePush } from './export/service-push.ts'
 import { SlicePush } from './export/slice-push.ts'
 import { ExportStatus } from './export/status.ts'
-import type { KeyQueue, MemberContext } from './member-context.ts'
+import type { WorkQueue } from './kernel/work-queue.ts'
+import type { MemberContext } from './member-context.ts'
 
 /** A hub that has not answered for so long is said to be away. */
 const unreachedMs = 3_000
@@ -18,19 +19,15 @@ export class ExportFlow {
   readonly #failures = new Map<string, PushFailure>()
   /** Why nothing can be sent at all. */
   #unreached: PushFailure | undefined
-  readonly #status: KeyQueue
-  readonly #services: KeyQueue
-  readonly #slices: KeyQueue
+  readonly #status: WorkQueue
+  readonly #services: WorkQueue
+  readonly #slices: WorkQueue
 
   constructor(context: MemberContext) {
     this.#context = context
     this.#status = this.#statusQueue()
     this.#services = this.#serviceQueue()
     this.#slices = this.#sliceQueue()
-  }
-
-  get queues(): readonly KeyQueue[] {
-    return [this.#status, this.#services, this.#slices]
   }
 
   /** For when this cluster's objects have been read. */
@@ -85,7 +82,7 @@ export class ExportFlow {
       this.#status.add(keyOf(metadata))
   }
 
-  #statusQueue(): KeyQueue {
+  #statusQueue(): WorkQueue {
     const { clock, collected, hubNamespace, informers, local, localWriter, log, queue } = this.#context
     const status = new ExportStatus({
       serviceExports: informers.serviceExports,
@@ -97,10 +94,10 @@ export class ExportFlow {
       events: new EventRecorder({ cluster: local, component: 'isthmus-agent', clock, log }),
       clock,
     })
-    return queue('export status', (ref, signal) => status.reconcile(ref, signal))
+    return queue('export status', localWriter, (ref, signal) => status.reconcile(ref, signal))
   }
 
-  #serviceQueue(): KeyQueue {
+  #serviceQueue(): WorkQueue {
     const { collected, hubNamespace, hubWriter, informers, queue } = this.#context
     const push = new ServicePush({
       collected,
@@ -109,10 +106,10 @@ export class ExportFlow {
       hubNamespace,
       outcome: (ref, failure) => this.#outcome(keyOf(ref), failure),
     })
-    return queue('export services', (ref, signal) => push.reconcile(ref, signal))
+    return queue('export services', hubWriter, (ref, signal) => push.reconcile(ref, signal))
   }
 
-  #sliceQueue(): KeyQueue {
+  #sliceQueue(): WorkQueue {
     const { collected, hubNamespace, hubWriter, informers, queue } = this.#context
     const push = new SlicePush({
       isExported: (service: Ref) => collected(service)?.valid === true,
@@ -121,7 +118,7 @@ export class ExportFlow {
       hub: hubWriter,
       hubNamespace,
     })
-    return queue('export slices', (ref, signal) => push.reconcile(ref, signal))
+    return queue('export slices', hubWriter, (ref, signal) => push.reconcile(ref, signal))
   }
 
   #outcome(key: string, failure: PushFailure | undefined): void {

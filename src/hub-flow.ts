@@ -31,8 +31,6 @@ export type HubFlowOptions = {
 export type HubFlow = {
   /** Resolves when everything that the hub holds has been read and the controllers run. */
   readonly started: Promise<void>
-  /** Resolves when no key waits. */
-  idle(): Promise<void>
 }
 
 /** Runs until the signal aborts. Throws when a CIDR is none. */
@@ -78,7 +76,7 @@ export function startHubFlow(options: HubFlowOptions, signal: AbortSignal): HubF
   }
   const started = start()
   started.catch(() => undefined)
-  return { started, idle: () => queue.idle() }
+  return { started }
 }
 
 function adopt(allocator: Allocator, { metadata, status }: ClusterSetService): void {

@@ -8,23 +8,20 @@ import { sameForSlices } from './endpoints/imported-service.ts'
 import { isStatusOnly } from './export-flow.ts'
 import { ImportController } from './import/controller.ts'
 import { Importables } from './import/importables.ts'
-import type { KeyQueue, MemberContext } from './member-context.ts'
+import type { WorkQueue } from './kernel/work-queue.ts'
+import type { MemberContext } from './member-context.ts'
 
 export class ImportFlow {
   readonly #context: MemberContext
   readonly #importables: Importables
-  readonly #imports: KeyQueue
-  readonly #endpoints: KeyQueue
+  readonly #imports: WorkQueue
+  readonly #endpoints: WorkQueue
 
   constructor(context: MemberContext) {
     this.#context = context
     this.#importables = new Importables(context.informers.importables)
     this.#imports = this.#importQueue()
     this.#endpoints = this.#endpointsQueue()
-  }
-
-  get queues(): readonly KeyQueue[] {
-    return [this.#imports, this.#endpoints]
   }
 
   /** For when this cluster's objects have been read: endpoints of its own need no hub. */
@@ -88,7 +85,7 @@ export class ImportFlow {
     for (const key of this.#context.sources.keysIn(namespace)) this.#endpoints.add(key)
   }
 
-  #importQueue(): KeyQueue {
+  #importQueue(): WorkQueue {
     const { clock, families, informers, localWriter, log, queue } = this.#context
     const controller = new ImportController({
       importables: this.#importables,
@@ -99,10 +96,10 @@ export class ImportFlow {
       clock,
       log,
     })
-    return queue('imports', (ref, signal) => controller.reconcile(ref, signal))
+    return queue('imports', localWriter, (ref, signal) => controller.reconcile(ref, signal))
   }
 
-  #endpointsQueue(): KeyQueue {
+  #endpointsQueue(): WorkQueue {
     const { cluster, collected, families, informers, localWriter, queue, sources } = this.#context
     const controller = new EndpointsController({
       cluster,
@@ -118,6 +115,6 @@ export class ImportFlow {
       },
       local: localWriter,
     })
-    return queue('endpoints', (ref, signal) => controller.reconcile(ref, keyOf(ref), signal))
+    return queue('endpoints', localWriter, (ref, signal) => controller.reconcile(ref, keyOf(ref), signal))
   }
 }

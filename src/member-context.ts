@@ -15,6 +15,7 @@ import { SliceSources } from './endpoints/sources.ts'
 import { type Collected, collect } from './export/collect.ts'
 import type { Family } from './ip/address.ts'
 import type { Clock } from './kernel/clock.ts'
+import { isReason } from './kernel/errors.ts'
 import type { Logger } from './kernel/log.ts'
 import type { Metrics } from './kernel/metrics.ts'
 import { WorkQueue } from './kernel/work-queue.ts'
@@ -34,6 +35,8 @@ export type MemberFlowOptions = {
   readonly metrics: Metrics
 }
 
+type Reconcile = (ref: Ref, signal: AbortSignal) => Promise<void>
+
 export type MemberContext = MemberFlowOptions & {
   readonly signal: AbortSignal
   readonly informers: ReturnType<typeof startInformers>
@@ -43,14 +46,11 @@ export type MemberContext = MemberFlowOptions & {
   readonly hubWriter: Writer
   /** What the export of this name comes to now; undefined when there is none. */
   collected(service: Ref): Collected | undefined
-  queue(name: string, reconcile: (ref: Ref, signal: AbortSignal) => Promise<void>): KeyQueue
-}
-
-/** A work queue of objects. */
-export type KeyQueue = {
-  add(key: string): void
-  idle(): Promise<void>
-  readonly size: number
+  /**
+   * A queue of objects. Keys that failed because a server was away come back with their backoff, or as soon as `writer`
+   * has reached it.
+   */
+  queue(name: string, writer: Writer, reconcile: Reconcile): WorkQueue
 }
 
 export function makeContext(options: MemberFlowOptions, signal: AbortSignal): MemberContext {
@@ -65,12 +65,26 @@ export function makeContext(options: MemberFlowOptions, signal: AbortSignal): Me
     localWriter: new Writer(options.local, options.metrics),
     hubWriter: new Writer(options.hub, options.metrics),
     collected: service => collect(informers.serviceExports.get(service), informers.services.get(service)),
-    queue: (name, reconcile) =>
-      new WorkQueue(
+    queue: (name, writer, reconcile) => {
+      const failed = new Set<string>()
+      const queue = new WorkQueue(
         { name, clock: options.clock, log, concurrency: 8 },
-        (key, keySignal) => reconcile(refOf(key), keySignal),
+        async (key, keySignal) => {
+          try {
+            await reconcile(refOf(key), keySignal)
+          } catch (thrown) {
+            if (isReason(thrown, 'ServiceUnavailable', 'Timeout', 'ServerTimeout')) failed.add(key)
+            throw thrown
+          }
+        },
         signal,
-      ),
+      )
+      writer.onWritten(() => {
+        for (const key of failed) queue.add(key)
+        failed.clear()
+      })
+      return queue
+    },
   }
 }
 

@@ -12,8 +12,6 @@ export type MemberFlow = {
   readonly started: Promise<void>
   /** Resolves when the hub has told everything once as well. */
   readonly synced: Promise<void>
-  /** Resolves when no key waits. */
-  idle(): Promise<void>
 }
 
 /** Runs until the signal aborts. */
@@ -21,7 +19,6 @@ export function startMemberFlow(options: MemberFlowOptions, signal: AbortSignal)
   const context = makeContext(options, signal)
   const exports = new ExportFlow(context)
   const imports = new ImportFlow(context)
-  const queues = [...exports.queues, ...imports.queues]
   const started = localSynced(context).then(() => {
     imports.startLocal()
     exports.startLocal()
@@ -35,13 +32,7 @@ export function startMemberFlow(options: MemberFlowOptions, signal: AbortSignal)
   ]).then(() => undefined)
   // Whoever does not wait for them is not harmed by an early end.
   for (const promise of [started, synced]) promise.catch(() => undefined)
-  return {
-    started,
-    synced,
-    idle: async () => {
-      while (queues.some(queue => queue.size > 0)) await Promise.all(queues.map(queue => queue.idle()))
-    },
-  }
+  return { started, synced }
 }
 
 function localSynced({ informers }: MemberContext): Promise<unknown> {

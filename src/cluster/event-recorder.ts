@@ -1,10 +1,10 @@
 import { type Event, EventKind } from '../api/kinds/event.ts'
 import type { ObjectMeta } from '../api/meta.ts'
-import { shortHash } from '../codec/short-hash.ts'
 import { errorText } from '../kernel/abort.ts'
 import { type Clock, toTime } from '../kernel/clock.ts'
 import { isReason } from '../kernel/errors.ts'
 import type { Logger } from '../kernel/log.ts'
+import { shortHash } from '../kernel/short-hash.ts'
 import { type Cluster, resource } from './cluster.ts'
 
 /** Something that happened to an object. `reason` is CamelCase, at most 128 characters. */

@@ -13,6 +13,7 @@ type Written = { readonly metadata: ObjectMeta }
 export class Writer {
   readonly #cluster: Cluster
   readonly #writes: Counter
+  readonly #listeners: (() => void)[] = []
 
   constructor(cluster: Cluster, metrics: Metrics) {
     this.#cluster = cluster
@@ -21,6 +22,11 @@ export class Writer {
       help: 'Writes of controllers and agents; stale ones changed nothing and are tried again.',
       labels: ['cluster', 'resource', 'verb', 'result'],
     })
+  }
+
+  /** Called after each write that was carried out: the server can be reached. */
+  onWritten(listener: () => void): void {
+    this.#listeners.push(listener)
   }
 
   create<O extends Written>(resource: Resource<O>, object: O, signal: AbortSignal): Promise<O | undefined> {
@@ -55,6 +61,7 @@ export class Writer {
     try {
       const written = await write()
       this.#writes.add({ ...labels, result: 'done' })
+      for (const listener of this.#listeners) listener()
       return written
     } catch (thrown) {
       if (!isStale(verb, thrown)) throw thrown

@@ -4,8 +4,8 @@ import type { ExportedPort } from '../api/kinds/exported-service.ts'
 import { sliceManager, wellKnown } from '../api/well-known.ts'
 import { type Ref, resource } from '../cluster/cluster.ts'
 import { equalJson } from '../cluster/json.ts'
-import { shortHash } from '../codec/short-hash.ts'
 import type { Family } from '../ip/address.ts'
+import { shortHash } from '../kernel/short-hash.ts'
 
 type Endpoint = EndpointSlice['endpoints'][number]
 type EndpointPort = NonNullable<EndpointSlice['ports']>[number]

@@ -2,11 +2,12 @@ import type { EndpointSlice } from '../api/kinds/endpoint-slice.ts'
 import {
   type ExportedEndpointSlice,
   ExportedEndpointSliceKind,
+  exportedSliceName,
 } from '../api/kinds/exported-endpoint-slice.ts'
 import { type Informer, type Ref, resource } from '../cluster/cluster.ts'
 import { equalJson } from '../cluster/json.ts'
 import type { Writer } from '../cluster/writer.ts'
-import { exportedSliceName, exportedSliceSpec } from './slice.ts'
+import { exportedSliceSpec } from './slice.ts'
 
 export type SlicePushOptions = {
   /** Whether the Service is exported and can be. Read from informers that have synced. */

@@ -5,7 +5,6 @@ import type {
   ExportedEndpointSlice,
 } from '../api/kinds/exported-endpoint-slice.ts'
 import { sourceServiceOf } from '../api/source-service.ts'
-import { shortHash } from '../codec/short-hash.ts'
 
 /** Undefined: no family that other clusters could reach. */
 export function exportedSliceSpec(slice: EndpointSlice): ExportedEndpointSlice['spec'] | undefined {
@@ -41,10 +40,4 @@ function portOf(port: NonNullable<EndpointSlice['ports']>[number]): ExportedEndp
     ...(number === undefined ? {} : { port: number }),
     ...(appProtocol === undefined ? {} : { appProtocol }),
   }
-}
-
-/** The hub object of a slice, from its namespace and name alone: also when the slice is gone. */
-export function exportedSliceName(namespace: string, slice: string): string {
-  const readable = slice.slice(0, 150).replace(/[^a-z0-9]+$/, '')
-  return `${namespace}.${readable}.${shortHash(namespace, slice)}`
 }

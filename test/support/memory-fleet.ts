@@ -4,6 +4,7 @@ import { memberNamespace } from '../../src/api/cluster-id.ts'
 import { ClusterSetServiceKind } from '../../src/api/kinds/cluster-set-service.ts'
 import { EndpointSliceKind } from '../../src/api/kinds/endpoint-slice.ts'
 import { ExportedEndpointSliceKind } from '../../src/api/kinds/exported-endpoint-slice.ts'
+import { ExportedServiceKind } from '../../src/api/kinds/exported-service.ts'
 import { type Importable, ImportableKind } from '../../src/api/kinds/importable.ts'
 import { kinds } from '../../src/api/kinds/index.ts'
 import { MemberClusterKind } from '../../src/api/kinds/member-cluster.ts'
@@ -34,6 +35,7 @@ export const slices = resource(EndpointSliceKind)
 export const namespaces = resource(NamespaceKind)
 export const memberClusters = resource(MemberClusterKind)
 export const clusterSetServices = resource(ClusterSetServiceKind)
+export const exportedServices = resource(ExportedServiceKind)
 export const exportedSlices = resource(ExportedEndpointSliceKind)
 const importables = resource(ImportableKind)
 

@@ -185,7 +185,8 @@ function countErrors(addresses: readonly string[], at: string): readonly FieldEr
   return addresses.length > maxAddresses ? [tooMany(`${at}.addresses`, addresses.length, maxAddresses)] : []
 }
 
-function addressErrors(address: string, type: EndpointSlice['addressType']): readonly string[] {
+/** What is wrong with an address in a slice of this type. */
+export function addressErrors(address: string, type: EndpointSlice['addressType']): readonly string[] {
   if (type === 'FQDN') return dns1123SubdomainErrors(address)
   if (familyOf(address) !== type) return [`must be a valid ${type} address`]
   const why = unusable(address)

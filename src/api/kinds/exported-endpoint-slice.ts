@@ -1,5 +1,10 @@
+import { duplicateValue, type FieldError, invalidValue } from '../../kernel/field-error.ts'
+import { shortHash } from '../../kernel/short-hash.ts'
 import { ageColumn, defineKind, type ObjectOf } from '../kind.ts'
+import { dns1123LabelErrors } from '../names.ts'
 import { type Infer, s } from '../schema.ts'
+import { addressErrors } from './endpoint-slice.ts'
+import { serviceErrors } from './exported-service.ts'
 
 const endpoint = s.object({
   addresses: s.atomicList(s.string({ maxLength: 253 }), { minItems: 1, maxItems: 100 }),
@@ -78,5 +83,53 @@ export const ExportedEndpointSliceKind = defineKind({
     },
     ageColumn,
   ],
+  validate: ({ metadata, spec }) => [
+    ...nameErrors(metadata.name, spec.namespace, spec.slice),
+    ...serviceErrors(spec),
+    ...spec.endpoints.flatMap((endpoint, i) =>
+      endpointErrors(endpoint, spec.addressType, `spec.endpoints[${i}]`),
+    ),
+    ...portErrors(spec.ports),
+  ],
 })
 export type ExportedEndpointSlice = ObjectOf<typeof ExportedEndpointSliceKind>
+
+/** The hub object of a slice, from its namespace and name alone: also when the slice is gone. */
+export function exportedSliceName(namespace: string, slice: string): string {
+  const readable = slice.slice(0, 150).replace(/[^a-z0-9]+$/, '')
+  return `${namespace}.${readable}.${shortHash(namespace, slice)}`
+}
+
+/** One slice has one name, so that none can stand for another one, or for something else, in what members are shown. */
+function nameErrors(name: string, namespace: string, slice: string): readonly FieldError[] {
+  const expected = exportedSliceName(namespace, slice)
+  return name === expected ? [] : [invalidValue('metadata.name', name, `must be ${expected}`)]
+}
+
+/** What importing clusters would refuse is refused here: one bad slice must not be retried in all of them. */
+function endpointErrors(
+  { addresses, hostname }: ExportedEndpoint,
+  type: 'IPv4' | 'IPv6',
+  at: string,
+): readonly FieldError[] {
+  const hostnameProblems = hostname === undefined ? [] : dns1123LabelErrors(hostname)
+  return [
+    ...addresses.flatMap((address, i) =>
+      addressErrors(address, type).map(why => invalidValue(`${at}.addresses[${i}]`, address, why)),
+    ),
+    ...hostnameProblems.map(why => invalidValue(`${at}.hostname`, hostname, why)),
+  ]
+}
+
+function portErrors(ports: readonly ExportedEndpointPort[]): readonly FieldError[] {
+  const names = new Set<string>()
+  return ports.flatMap(({ name = '' }, i) => {
+    const again = names.has(name)
+    names.add(name)
+    const problems = name === '' ? [] : dns1123LabelErrors(name)
+    return [
+      ...(again ? [duplicateValue(`spec.ports[${i}].name`, name)] : []),
+      ...problems.map(why => invalidValue(`spec.ports[${i}].name`, name, why)),
+    ]
+  })
+}

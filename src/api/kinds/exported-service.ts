@@ -2,7 +2,7 @@ import { type FieldError, invalidValue, tooLong } from '../../kernel/field-error
 import { conditionColumn, reasonColumn } from '../condition-column.ts'
 import { conditionsSchema } from '../condition-schema.ts'
 import { ageColumn, defineKind, type ObjectOf } from '../kind.ts'
-import { labelKeyErrors, labelValueErrors } from '../names.ts'
+import { dns1123LabelErrors, labelKeyErrors, labelValueErrors } from '../names.ts'
 import { type Infer, s } from '../schema.ts'
 
 const port = s.object({
@@ -100,12 +100,24 @@ export const ExportedServiceKind = defineKind({
       ...(object.metadata.name === expected
         ? []
         : [invalidValue('metadata.name', object.metadata.name, `must be ${expected}`)]),
+      ...serviceErrors(object.spec),
       ...mapErrors('spec.exportedLabels', exportedLabels, exportedLabelProblem),
       ...mapErrors('spec.exportedAnnotations', exportedAnnotations, exportedAnnotationProblem),
     ]
   },
 })
 export type ExportedService = ObjectOf<typeof ExportedServiceKind>
+
+/** Both are DNS labels: without dots, so that a name on the hub is that of one service only. */
+export function serviceErrors(spec: {
+  readonly namespace: string
+  readonly service: string
+}): readonly FieldError[] {
+  return [
+    ...dns1123LabelErrors(spec.namespace).map(why => invalidValue('spec.namespace', spec.namespace, why)),
+    ...dns1123LabelErrors(spec.service).map(why => invalidValue('spec.service', spec.service, why)),
+  ]
+}
 
 /** The name of the hub objects of one service: namespace and service are DNS labels, so it names no other. */
 export function exportedServiceName(namespace: string, service: string): string {

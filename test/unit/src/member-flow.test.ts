@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { never } from '../../../src/kernel/abort.ts'
 import {
+  exportedServices,
   type FleetOptions,
   type MemoryFleet,
   memoryFleet,
@@ -227,6 +228,28 @@ describe('a hub that is away', () => {
     await fleet.clock.advance(60_000)
     await fleet.settle()
     expect((await fleet.member('c2').importOf('web'))?.spec?.ports[0]?.port).toBe(81)
+  })
+})
+
+describe('a hub that comes back', () => {
+  it('is sent everything that waited as soon as one thing has reached it', async () => {
+    const fleet = await fleetOf()
+    const c1 = fleet.member('c1')
+    c1.hub.cut()
+    for (const name of ['a', 'b', 'c']) {
+      await c1.apply(services, service(name))
+      await c1.apply(serviceExports, serviceExport(name))
+    }
+    await fleet.clock.advance(120_000)
+    c1.hub.restore()
+    await exportWeb(c1)
+    await fleet.settle()
+    const { items } = await fleet.hub.list(exportedServices, {}, never)
+    expect(items.map(item => item.spec.service).sort()).toEqual(['a', 'b', 'c', 'web'])
+    // The watch of the agent comes back with its own delay.
+    await fleet.clock.advance(15_000)
+    await fleet.settle()
+    for (const name of ['a', 'b', 'c', 'web']) expect(await c1.conditionsOf(name)).toEqual(exported)
   })
 })
 

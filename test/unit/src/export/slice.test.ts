@@ -1,25 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { dns1123SubdomainErrors } from '../../../../src/api/names.ts'
-import { exportedSliceName, exportedSliceSpec } from '../../../../src/export/slice.ts'
+import { exportedSliceSpec } from '../../../../src/export/slice.ts'
 import { slice } from '../../../support/shop.ts'
-
-describe('exportedSliceName', () => {
-  it('is a good name however long the slice’s own is', () => {
-    for (const name of ['web-abc', 'x'.repeat(253), `${'a.b-'.repeat(60)}z`, `${'x'.repeat(149)}-y`]) {
-      expect(dns1123SubdomainErrors(exportedSliceName('n'.repeat(63), name))).toEqual([])
-    }
-  })
-
-  it('B53: keeps names apart that begin alike, and namespaces', () => {
-    const long = 'x'.repeat(200)
-    const names = [
-      exportedSliceName('shop', `${long}a`),
-      exportedSliceName('shop', `${long}b`),
-      exportedSliceName('shop2', `${long}a`),
-    ]
-    expect(new Set(names).size).toBe(3)
-  })
-})
 
 describe('exportedSliceSpec', () => {
   it('keeps what other clusters can use', () => {

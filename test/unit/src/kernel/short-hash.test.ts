@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { shortHash } from '../../../../src/codec/short-hash.ts'
+import { shortHash } from '../../../../src/kernel/short-hash.ts'
 
 describe('shortHash', () => {
   it('is 16 letters that any Kubernetes name may hold, and never changes', () => {
