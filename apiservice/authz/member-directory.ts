@@ -54,13 +54,13 @@ export class MemberDirectory implements MemberAuthorizerOptions {
 
 function membershipOf(stored: StoredObject): Membership {
   // The kind's schema has accepted what is stored under its name.
-  const { spec } = decodeBody(
+  const { metadata, spec } = decodeBody(
     apiVersionOf(MemberClusterKind),
     MemberClusterKind.kind,
     stored,
   ) as MemberCluster
   return {
-    accepted: spec.accepted,
+    accepted: spec.accepted && metadata.deletionTimestamp === undefined,
     generation: spec.credentialGeneration,
     namespace: memberNamespace(stored.name),
   }

@@ -29,22 +29,44 @@ const autoUpdate = 'rbac.authorization.kubernetes.io/autoupdate'
 const maxAttempts = 5
 
 /** Throws what the server says when something cannot be created. */
-export async function bootstrap(
-  { cluster, policy, log }: BootstrapOptions,
+export async function bootstrap(options: BootstrapOptions, signal: AbortSignal): Promise<void> {
+  await ensure(options, namespaces, systemNamespaces.map(namespaceNamed), signal)
+  for (const object of options.policy) {
+    const { kind, metadata } = object
+    if (!policyResources.has(kind)) throw new Error(`${kind} ${metadata.name} is no part of a policy`)
+  }
+  // Roles first, so that no binding is ever there without its role.
+  for (const [kind, of] of policyResources) {
+    await ensure(
+      options,
+      of,
+      options.policy.filter(object => object.kind === kind),
+      signal,
+    )
+  }
+}
+
+function namespaceNamed(name: string): Namespace {
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }
+}
+
+/** What is missing is made at once: the writes share their sync. */
+async function ensure<O extends KubeObject>(
+  { cluster, log }: BootstrapOptions,
+  of: Resource<O>,
+  wanted: readonly O[],
   signal: AbortSignal,
 ): Promise<void> {
-  for (const name of systemNamespaces) {
-    const namespace: Namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }
-    if (await createMissing(cluster, namespaces, namespace, signal))
-      log.info('created', { kind: 'Namespace', name })
-  }
-  for (const object of policy) {
-    const { kind, metadata } = object
-    const of = policyResources.get(kind)
-    if (of === undefined) throw new Error(`${kind} ${metadata.name} is no part of a policy`)
-    if (await createMissing(cluster, of, object, signal)) log.info('created', { kind, name: metadata.name })
-    else await restore(cluster, of, object, signal)
-  }
+  const { items } = await cluster.list(of, {}, signal)
+  const found = new Map(items.map(item => [item.metadata.name, item]))
+  await Promise.all(
+    wanted.map(async object => {
+      const { name } = object.metadata
+      const there = found.get(name)
+      if (there !== undefined) await restore(cluster, { of, wanted: object, found: there }, signal)
+      else if (await createMissing(cluster, of, object, signal)) log.info('created', { kind: of.kind, name })
+    }),
+  )
 }
 
 async function createMissing<O>(
@@ -66,25 +88,25 @@ async function createMissing<O>(
  * Adds what a later release grants, or somebody took away; what was added stays. As in Kubernetes an annotation on the
  * object turns this off.
  */
-async function restore(
+async function restore<O extends KubeObject>(
   cluster: Cluster,
-  of: Resource,
-  wanted: KubeObject,
+  { of, wanted, found }: { readonly of: Resource<O>; readonly wanted: O; readonly found: O },
   signal: AbortSignal,
 ): Promise<void> {
   const ref = { name: wanted.metadata.name }
+  let current = found
   for (let attempt = 1; attempt <= maxAttempts; attempt++) {
-    const found = await cluster.get(of, ref, signal)
-    if (found.metadata.annotations?.[autoUpdate] === 'false') return
-    const patch = additions(found, wanted)
-    if (Object.keys(patch).length === 0) return
-    const { resourceVersion } = found.metadata
+    const patch = additions(current, wanted)
+    const isOff = current.metadata.annotations?.[autoUpdate] === 'false'
+    if (isOff || Object.keys(patch).length === 0) return
+    const { resourceVersion } = current.metadata
     try {
       await cluster.mergePatch(of, ref, { ...patch, metadata: { resourceVersion } }, { signal })
       return
     } catch (thrown) {
       if (!isReason(thrown, 'Conflict')) throw thrown
     }
+    current = await cluster.get(of, ref, signal)
   }
   throw conflict({ group: of.group, resource: of.plural }, ref.name)
 }

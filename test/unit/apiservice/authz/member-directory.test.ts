@@ -15,9 +15,9 @@ async function world() {
   const store = await openMemoryStore({ clock, log: silentLogger, metrics: noMetrics })
   const directory = new MemberDirectory()
   const keyOf = (name: string) => ({ resource: 'memberclusters.hub.isthmus.dev', namespace: '', name })
-  const put = async (name: string, spec: object, status: object = {}): Promise<void> => {
+  const put = async (name: string, spec: object, more: object = {}): Promise<void> => {
     const old = await store.get(keyOf(name))
-    const body = encodeBody({ apiVersion: '', kind: '', metadata: { name }, spec, status })
+    const body = encodeBody({ apiVersion: '', kind: '', metadata: { name }, spec, ...more })
     await (old === undefined
       ? store.create(keyOf(name), body)
       : store.update(keyOf(name), old.revision, body))
@@ -60,7 +60,7 @@ it('an evicted, revoked or removed member is out at once, and whoever listens is
   authorizer.onChange?.(() => {
     told += 1
   })
-  await put('east', joined, { lastHeartbeatTime: '2026-01-02T03:04:05Z' })
+  await put('east', joined, { status: { lastHeartbeatTime: '2026-01-02T03:04:05Z' } })
   expect([await allowed(), told]).toEqual(['allow', 0])
   await put('east', { ...joined, accepted: false })
   expect([await allowed(), told]).toEqual(['deny', 1])
@@ -68,6 +68,8 @@ it('an evicted, revoked or removed member is out at once, and whoever listens is
   expect([await allowed(), told]).toEqual(['deny', 2])
   await put('east', joined)
   expect([await allowed(), told]).toEqual(['allow', 3])
-  await remove('east')
+  await put('east', joined, { metadata: { name: 'east', deletionTimestamp: '2026-01-02T03:04:05Z' } })
   expect([await allowed(), told]).toEqual(['deny', 4])
+  await remove('east')
+  expect([await allowed(), told]).toEqual(['deny', 5])
 })
