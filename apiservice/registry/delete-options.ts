@@ -1,11 +1,15 @@
 /** `metav1.DeleteOptions` from the body, or from the query when there is no body. */
-
+import {
+  protobufEnvelope,
+  protobufMediaType,
+  readProtobufDeleteOptions,
+} from '../../src/api/derive/protobuf-object.ts'
 import { isRecord, type JsonRecord } from '../../src/api/record.ts'
 import { decodeDocument } from '../../src/codec/media.ts'
 import { badRequest } from '../../src/kernel/errors.ts'
 import { type FieldError, invalidValue, notSupported } from '../../src/kernel/field-error.ts'
 import type { ApiRequest } from '../contract.ts'
-import { documentTypeOf } from './document.ts'
+import { documentTypeOf, withProtobuf } from './document.ts'
 import { booleanOption, dryRunErrors, integerOption, refuse } from './options.ts'
 import type { Preconditions } from './precondition.ts'
 
@@ -76,8 +80,14 @@ function fromQuery({ query, info }: ApiRequest): Raw {
   }
 }
 
+function decode(bytes: Buffer, contentType: string): unknown {
+  if (contentType !== protobufMediaType) return decodeDocument(bytes, contentType).value
+  const { raw, ...names } = protobufEnvelope(bytes)
+  return { ...readProtobufDeleteOptions(raw), ...names }
+}
+
 function fromBody(bytes: Buffer, request: ApiRequest): Raw {
-  const { value } = decodeDocument(bytes, documentTypeOf(request))
+  const value = decode(bytes, documentTypeOf(request, withProtobuf))
   if (!isRecord(value)) throw badRequest('DeleteOptions: the body is not an object')
   const kind = value.kind ?? 'DeleteOptions'
   if (kind !== 'DeleteOptions') {

@@ -1,5 +1,6 @@
 /** From the bytes of a request to an object of the served kind: media type, envelope, unknown and duplicate fields. */
 import { cannotBeHandled, toObject } from '../../src/api/derive/object.ts'
+import { protobufEnvelope, protobufMediaType, readProtobuf } from '../../src/api/derive/protobuf-object.ts'
 import { prune } from '../../src/api/derive/validate.ts'
 import type { KubeObject } from '../../src/api/meta.ts'
 import { isRecord, type JsonRecord } from '../../src/api/record.ts'
@@ -19,10 +20,13 @@ export function contentTypeOf(request: ApiRequest): string {
   return type === '' ? 'application/json' : type
 }
 
-/** Throws 415 unless the body is of a type that documents have. */
-export function documentTypeOf(request: ApiRequest): string {
+/** Documents that may also be protocol buffers. */
+export const withProtobuf: readonly string[] = [...documentMediaTypes, protobufMediaType]
+
+/** Throws 415 unless the body is of a type that is accepted. */
+export function documentTypeOf(request: ApiRequest, accepted: readonly string[]): string {
   const type = contentTypeOf(request)
-  if (!documentMediaTypes.includes(type)) throw unsupportedMediaType(documentMediaTypes)
+  if (!accepted.includes(type)) throw unsupportedMediaType(accepted)
   return type
 }
 
@@ -32,7 +36,8 @@ export function documentTypeOf(request: ApiRequest): string {
  */
 export async function readObject(call: Call, validation: FieldValidation): Promise<KubeObject> {
   const { request, resource } = call
-  const contentType = documentTypeOf(request)
+  const isBuiltIn = resource.kind.protobuf !== undefined
+  const contentType = documentTypeOf(request, isBuiltIn ? withProtobuf : documentMediaTypes)
   const bytes = await request.body()
   const { value, duplicates } = parse(resource, bytes, contentType)
   const document = checkEnvelope(resource, value, bytes)
@@ -56,12 +61,21 @@ export function fieldProblems(duplicates: readonly string[], unknown: readonly s
 
 function parse(resource: Resource, bytes: Buffer, contentType: string): Parsed {
   try {
-    return decodeDocument(bytes, contentType)
+    return contentType === protobufMediaType
+      ? decodeProtobuf(resource, bytes)
+      : decodeDocument(bytes, contentType)
   } catch (thrown) {
     if (!isReason(thrown, 'BadRequest')) throw thrown
-    const format = contentType.endsWith('json') ? 'json' : 'yaml'
+    const format = /[a-z]+$/.exec(contentType)?.[0] ?? ''
     throw unrecognized(resource, `couldn't get version/kind; ${format} parse error: ${thrown.message}`, bytes)
   }
+}
+
+/** An object of another type is not read: only its names are, and refused. */
+function decodeProtobuf({ kind, apiVersion: served }: Resource, bytes: Buffer): Parsed {
+  const { raw, ...names } = protobufEnvelope(bytes)
+  const isServed = names.apiVersion === served && names.kind === kind.kind
+  return { value: isServed ? { ...readProtobuf(kind, raw), ...names } : names, duplicates: [] }
 }
 
 function unrecognized(resource: Resource, why: string, bytes: Buffer): StatusError {

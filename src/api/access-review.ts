@@ -1,5 +1,6 @@
 /** The parts that the access reviews of `authorization.k8s.io` share. */
 import { type FieldError, invalidValue } from '../kernel/field-error.ts'
+import { message, type ProtobufFields, pointer } from './protobuf-fields.ts'
 import { s } from './schema.ts'
 
 export const authorizationGroup = 'authorization.k8s.io'
@@ -54,6 +55,26 @@ const nonResourceAttributes = s.object(
 export const accessAttributes = {
   nonResourceAttributes: s.optional(nonResourceAttributes),
   resourceAttributes: s.optional(resourceAttributes),
+}
+
+const selectorFields: ProtobufFields = {
+  rawSelector: 1,
+  requirements: message(2, { key: 1, operator: 2, values: 3 }),
+}
+
+export const accessFields: ProtobufFields = {
+  resourceAttributes: pointer(1, {
+    namespace: 1,
+    verb: 2,
+    group: 3,
+    version: 4,
+    resource: 5,
+    subresource: 6,
+    name: 7,
+    fieldSelector: pointer(8, selectorFields),
+    labelSelector: pointer(9, selectorFields),
+  }),
+  nonResourceAttributes: pointer(2, { path: 1, verb: 2 }),
 }
 
 export const accessStatus = s.optional(

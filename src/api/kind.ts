@@ -2,6 +2,7 @@ import type { FieldError } from '../kernel/field-error.ts'
 import { ageOf } from './duration.ts'
 import type { ObjectMeta } from './meta.ts'
 import { groupVersion, type KubeObject } from './meta.ts'
+import type { ProtobufFields } from './protobuf-fields.ts'
 import { type InferProperties, type JsonSchema, objectSchema, type Properties } from './schema.ts'
 
 /** Which server keeps this kind. `standalone` kinds are served only where no kube-apiserver is underneath. */
@@ -87,6 +88,11 @@ export type KindDefinition<P extends Properties> = {
   readonly createOnUpdate?: boolean
   /** `metadata.generation` is kept. Custom resources always do; of the built-in kinds only some. */
   readonly generation?: boolean
+  /**
+   * The numbers of the fields where clients may send protocol buffers. Only for kinds that are built into Kubernetes:
+   * all others are sent as JSON.
+   */
+  readonly protobuf?: ProtobufFields
   /** Printed after Name. */
   readonly columns?: readonly Column<ObjectOfProperties<P>>[]
   /** Field labels that selectors may use besides metadata.name and metadata.namespace. */
@@ -123,6 +129,7 @@ export type Kind<P extends Properties = Properties> = Required<
     | 'status'
     | 'finalize'
     | 'ttlSeconds'
+    | 'protobuf'
     | 'crd'
     | 'aggregate'
     | 'sample'
@@ -131,6 +138,7 @@ export type Kind<P extends Properties = Properties> = Required<
   readonly finalize: KindDefinition<P>['finalize'] | undefined
   readonly status: { readonly withMetadata: boolean } | undefined
   readonly ttlSeconds: number | undefined
+  readonly protobuf: ProtobufFields | undefined
   readonly crd: KindDefinition<P>['crd'] | undefined
   readonly aggregate: KindDefinition<P>['aggregate'] | undefined
   readonly sample: InferProperties<P> | undefined
@@ -200,6 +208,7 @@ export function defineKind<const P extends Properties>(definition: KindDefinitio
     columns: [],
     selectableFields: {},
     ttlSeconds: undefined,
+    protobuf: undefined,
     crd: undefined,
     aggregate: undefined,
     sample: undefined,

@@ -99,6 +99,8 @@ function http2Client(options: ClientOptions): ApiClient {
 
 function toOutgoing(call: ApiCall): Record<string, string | string[]> {
   const entries = Object.entries(call.headers ?? {})
+  // Node frames the body of a DELETE only when it is told its length.
+  if (call.body !== undefined) entries.push(['content-length', String(Buffer.byteLength(call.body))])
   return Object.fromEntries(
     entries.map(([name, value]) => [name, typeof value === 'string' ? value : [...value]]),
   )

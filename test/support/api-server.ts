@@ -1,10 +1,11 @@
 import { makeNamespaceLifecycle, storedNamespaces } from '../../apiservice/admission/namespace-lifecycle.ts'
 import { clientCertAuthenticator } from '../../apiservice/authn/client-cert.ts'
 import { healthAuthorizer } from '../../apiservice/authz/always-allow.ts'
+import { authorizersInTurn } from '../../apiservice/authz/chain-of-authorizers.ts'
 import { mastersAuthorizer } from '../../apiservice/authz/masters.ts'
 import { RbacAuthorizer } from '../../apiservice/authz/rbac.ts'
 import { accessReviews } from '../../apiservice/authz/reviews.ts'
-import type { Review, Store, View } from '../../apiservice/contract.ts'
+import type { Store, View } from '../../apiservice/contract.ts'
 import { type ApiServer, type ApiServerOptions, startApiServer } from '../../apiservice/server.ts'
 import { followStore } from '../../apiservice/store/follow.ts'
 import { openMemoryStore } from '../../apiservice/store/memory.ts'
@@ -69,7 +70,7 @@ export async function testServer(
     anonymous: true,
     authorizers,
     admission: [makeNamespaceLifecycle(storedNamespaces(store))],
-    reviews: reviewsOf(rbac, clock),
+    reviews: accessReviews({ authorizer: authorizersInTurn(authorizers), rbac, clock }),
     views: new Map<string, View>(),
     healthChecks: [],
     ...options,
@@ -105,8 +106,4 @@ export async function testServer(
 async function servingTls(authority: Identity) {
   const serving = await issueServing(authority, ['127.0.0.1', 'localhost'], lifetime)
   return { cert: serving.certificate, key: serving.key, clientCa: [authority.certificate] }
-}
-
-function reviewsOf(rbac: RbacAuthorizer, clock: ApiServerOptions['clock']): ReadonlyMap<string, Review> {
-  return accessReviews({ authorizer: rbac, rbac, clock })
 }

@@ -1,7 +1,7 @@
 import { defineKind, type ObjectOf } from '../kind.ts'
 import { bindingColumns } from '../rbac/columns.ts'
 import { bindingErrors, withSubjectGroups } from '../rbac/rules.ts'
-import { bindingProperties, rbacGroup } from '../rbac/schema.ts'
+import { bindingFields, bindingProperties, rbacGroup } from '../rbac/schema.ts'
 
 export const ClusterRoleBindingKind = defineKind({
   group: rbacGroup,
@@ -16,6 +16,7 @@ export const ClusterRoleBindingKind = defineKind({
   strategicMergePatch: true,
   unconditionalUpdate: true,
   generation: false,
+  protobuf: bindingFields,
   properties: bindingProperties,
   sample: {
     roleRef: { apiGroup: rbacGroup, kind: 'ClusterRole', name: 'view' },

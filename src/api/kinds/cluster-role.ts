@@ -1,8 +1,9 @@
 import { defineKind, type ObjectOf } from '../kind.ts'
 import { labelSelectorSchema } from '../label-selector-schema.ts'
+import { labelSelectorFields, message, pointer } from '../protobuf-fields.ts'
 import { createdAtColumn } from '../rbac/columns.ts'
 import { rulesErrors } from '../rbac/rules.ts'
-import { rbacGroup, rulesSchema } from '../rbac/schema.ts'
+import { rbacGroup, ruleFields, rulesSchema } from '../rbac/schema.ts'
 import { s } from '../schema.ts'
 
 export const ClusterRoleKind = defineKind({
@@ -18,6 +19,10 @@ export const ClusterRoleKind = defineKind({
   strategicMergePatch: true,
   unconditionalUpdate: true,
   generation: false,
+  protobuf: {
+    rules: message(2, ruleFields),
+    aggregationRule: pointer(3, { clusterRoleSelectors: message(1, labelSelectorFields) }),
+  },
   properties: {
     aggregationRule: s.optional(
       s.object(

@@ -1,6 +1,7 @@
 import { type FieldError, forbiddenField, invalidValue, tooLong } from '../../kernel/field-error.ts'
 import { ageColumn, defineKind, type ObjectOf } from '../kind.ts'
 import { configKeyErrors } from '../names.ts'
+import { pointer } from '../protobuf-fields.ts'
 import { s } from '../schema.ts'
 
 /** All values together. */
@@ -19,6 +20,7 @@ export const ConfigMapKind = defineKind({
   strategicMergePatch: true,
   unconditionalUpdate: true,
   generation: false,
+  protobuf: { data: 2, binaryData: 3, immutable: pointer(4) },
   properties: {
     binaryData: s.optional(
       s.map(s.bytes(), { description: 'Values that are not text, in base64. No key may be in data too.' }),

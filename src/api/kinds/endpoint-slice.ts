@@ -12,6 +12,7 @@ import {
 import { ageColumn, defineKind, type ObjectOfProperties } from '../kind.ts'
 import { dns1123LabelErrors, dns1123SubdomainErrors, labelKeyErrors } from '../names.ts'
 import { objectReferenceSchema } from '../object-reference-schema.ts'
+import { message, objectReferenceFields, pointer } from '../protobuf-fields.ts'
 import { s } from '../schema.ts'
 
 const maxEndpoints = 1000
@@ -108,6 +109,20 @@ export const EndpointSliceKind = defineKind({
     'Some of the endpoints of a Service. The label kubernetes.io/service-name says of which; a Service may have many slices.',
   servers: ['standalone'],
   strategicMergePatch: true,
+  protobuf: {
+    endpoints: message(2, {
+      addresses: 1,
+      conditions: message(2, { ready: pointer(1), serving: pointer(2), terminating: pointer(3) }),
+      hostname: pointer(3),
+      targetRef: pointer(4, objectReferenceFields),
+      deprecatedTopology: 5,
+      nodeName: pointer(6),
+      zone: pointer(7),
+      hints: pointer(8, { forZones: message(1, { name: 1 }), forNodes: message(2, { name: 1 }) }),
+    }),
+    ports: message(3, { name: pointer(1), protocol: pointer(2), port: pointer(3), appProtocol: pointer(4) }),
+    addressType: 4,
+  },
   unconditionalUpdate: true,
   properties,
   sample: {

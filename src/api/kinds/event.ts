@@ -2,6 +2,7 @@ import { type FieldError, invalidValue } from '../../kernel/field-error.ts'
 import { ageOf } from '../duration.ts'
 import { defineKind, type ObjectOfProperties } from '../kind.ts'
 import { objectReferenceSchema } from '../object-reference-schema.ts'
+import { message, microTime, objectReferenceFields, pointer } from '../protobuf-fields.ts'
 import { s } from '../schema.ts'
 
 const properties = {
@@ -54,6 +55,22 @@ export const EventKind = defineKind({
   strategicMergePatch: true,
   unconditionalUpdate: true,
   generation: false,
+  protobuf: {
+    involvedObject: message(2, objectReferenceFields),
+    reason: 3,
+    message: 4,
+    source: message(5, { component: 1, host: 2 }),
+    firstTimestamp: 6,
+    lastTimestamp: 7,
+    count: 8,
+    type: 9,
+    eventTime: microTime(10),
+    series: pointer(11, { count: 1, lastObservedTime: microTime(2) }),
+    action: 12,
+    related: pointer(13, objectReferenceFields),
+    reportingComponent: 14,
+    reportingInstance: 15,
+  },
   ttlSeconds: 3600,
   properties,
   sample: {

@@ -1,5 +1,6 @@
 import { type FieldError, invalidValue } from '../../kernel/field-error.ts'
 import { ageColumn, defineKind, type ObjectOf } from '../kind.ts'
+import { message, microTime, pointer } from '../protobuf-fields.ts'
 import { s } from '../schema.ts'
 
 export const LeaseKind = defineKind({
@@ -13,6 +14,17 @@ export const LeaseKind = defineKind({
   servers: ['standalone'],
   strategicMergePatch: true,
   generation: false,
+  protobuf: {
+    spec: message(2, {
+      holderIdentity: pointer(1),
+      leaseDurationSeconds: pointer(2),
+      acquireTime: microTime(3),
+      renewTime: microTime(4),
+      leaseTransitions: pointer(5),
+      strategy: pointer(6),
+      preferredHolder: pointer(7),
+    }),
+  },
   properties: {
     spec: s.optional(
       s.object(

@@ -1,6 +1,7 @@
 import { type FieldError, invalidValue } from '../../kernel/field-error.ts'
 import { ageColumn, defineKind, type ObjectOf } from '../kind.ts'
 import { labelKeyErrors } from '../names.ts'
+import { message } from '../protobuf-fields.ts'
 import { s } from '../schema.ts'
 
 /** Deletion waits for it: it stands for everything that is in the namespace. */
@@ -32,6 +33,13 @@ export const NamespaceKind = defineKind({
   strategicMergePatch: true,
   unconditionalUpdate: true,
   generation: false,
+  protobuf: {
+    spec: message(2, { finalizers: 1 }),
+    status: message(3, {
+      phase: 1,
+      conditions: message(2, { type: 1, status: 2, lastTransitionTime: 4, reason: 5, message: 6 }),
+    }),
+  },
   properties: {
     spec: s.optional(
       s.object(

@@ -1,8 +1,9 @@
 import { defineKind, type ObjectOf } from '../kind.ts'
+import { message } from '../protobuf-fields.ts'
 
 import { createdAtColumn } from '../rbac/columns.ts'
 import { rulesErrors } from '../rbac/rules.ts'
-import { rbacGroup, rulesSchema } from '../rbac/schema.ts'
+import { rbacGroup, ruleFields, rulesSchema } from '../rbac/schema.ts'
 
 export const RoleKind = defineKind({
   group: rbacGroup,
@@ -17,6 +18,7 @@ export const RoleKind = defineKind({
   strategicMergePatch: true,
   unconditionalUpdate: true,
   generation: false,
+  protobuf: { rules: message(2, ruleFields) },
   properties: {
     rules: rulesSchema,
   },

@@ -1,5 +1,12 @@
-import { accessAttributes, accessStatus, attributesErrors, authorizationGroup } from '../access-review.ts'
+import {
+  accessAttributes,
+  accessFields,
+  accessStatus,
+  attributesErrors,
+  authorizationGroup,
+} from '../access-review.ts'
 import { defineKind, type ObjectOf } from '../kind.ts'
+import { message } from '../protobuf-fields.ts'
 import { s } from '../schema.ts'
 
 export const SelfSubjectAccessReviewKind = defineKind({
@@ -13,6 +20,7 @@ export const SelfSubjectAccessReviewKind = defineKind({
   servers: ['standalone'],
   storage: 'review',
   generation: false,
+  protobuf: { spec: message(2, accessFields) },
   properties: {
     spec: s.object(accessAttributes, {
       description: 'What is to be allowed: a resource or a path, one of the two.',

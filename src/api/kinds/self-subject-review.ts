@@ -12,6 +12,7 @@ export const SelfSubjectReviewKind = defineKind({
   servers: ['standalone'],
   storage: 'review',
   generation: false,
+  protobuf: {},
   properties: {
     status: s.optional(
       s.object(

@@ -1,5 +1,6 @@
 import { authorizationGroup } from '../access-review.ts'
 import { defineKind, type ObjectOf } from '../kind.ts'
+import { message } from '../protobuf-fields.ts'
 import { s } from '../schema.ts'
 
 const resourceRule = s.object(
@@ -33,6 +34,7 @@ export const SelfSubjectRulesReviewKind = defineKind({
   servers: ['standalone'],
   storage: 'review',
   generation: false,
+  protobuf: { spec: message(2, { namespace: 1 }) },
   properties: {
     spec: s.object(
       { namespace: s.optional(s.string({ description: 'The namespace that is asked about.' })) },

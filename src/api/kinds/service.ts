@@ -2,7 +2,7 @@ import { defineKind } from '../kind.ts'
 import { serviceColumns } from '../service/columns.ts'
 import { defaultService } from '../service/defaults.ts'
 import { prepareService } from '../service/prepare.ts'
-import { type Service as AnyService, serviceProperties } from '../service/schema.ts'
+import { type Service as AnyService, serviceFields, serviceProperties } from '../service/schema.ts'
 import { validateService } from '../service/validate.ts'
 
 /** The Service of core/v1. Addresses and node ports are allocated by admission. */
@@ -21,6 +21,7 @@ export const ServiceKind = defineKind({
   strategicMergePatch: true,
   unconditionalUpdate: true,
   generation: false,
+  protobuf: serviceFields,
   properties: serviceProperties,
   status: { withMetadata: true },
   sample: {

@@ -1,6 +1,13 @@
 import { type FieldError, invalidValue } from '../../kernel/field-error.ts'
-import { accessAttributes, accessStatus, attributesErrors, authorizationGroup } from '../access-review.ts'
+import {
+  accessAttributes,
+  accessFields,
+  accessStatus,
+  attributesErrors,
+  authorizationGroup,
+} from '../access-review.ts'
 import { defineKind, type ObjectOf } from '../kind.ts'
+import { message } from '../protobuf-fields.ts'
 import { s } from '../schema.ts'
 
 export const SubjectAccessReviewKind = defineKind({
@@ -14,6 +21,7 @@ export const SubjectAccessReviewKind = defineKind({
   servers: ['standalone'],
   storage: 'review',
   generation: false,
+  protobuf: { spec: message(2, { ...accessFields, user: 3, groups: 4, extra: 5, uid: 6 }) },
   properties: {
     spec: s.object(
       {

@@ -1,4 +1,6 @@
 /** The parts that the four RBAC kinds share. */
+
+import { message, type ProtobufFields } from '../protobuf-fields.ts'
 import type { Infer } from '../schema.ts'
 import { s } from '../schema.ts'
 
@@ -71,4 +73,17 @@ export type RoleRef = Infer<typeof roleRef>
 export const bindingProperties = {
   roleRef,
   subjects: s.optional(s.atomicList(subject, { description: 'Who is given the role.' })),
+}
+
+export const ruleFields: ProtobufFields = {
+  verbs: 1,
+  apiGroups: 2,
+  resources: 3,
+  resourceNames: 4,
+  nonResourceURLs: 5,
+}
+
+export const bindingFields: ProtobufFields = {
+  subjects: message(2, { kind: 1, apiGroup: 2, name: 3, namespace: 4 }),
+  roleRef: message(3, { apiGroup: 1, kind: 2, name: 3 }),
 }

@@ -1,5 +1,6 @@
 /** The schema of a Service. */
 import type { ObjectOfProperties } from '../kind.ts'
+import { conditionFields, message, type ProtobufFields, pointer } from '../protobuf-fields.ts'
 import { s } from '../schema.ts'
 
 const port = s.object(
@@ -187,6 +188,42 @@ const status = s.object(
 )
 
 export const serviceProperties = { spec: s.optional(spec), status: s.optional(status) }
+
+export const serviceFields: ProtobufFields = {
+  spec: message(2, {
+    ports: message(1, { name: 1, protocol: 2, port: 3, targetPort: 4, nodePort: 5, appProtocol: pointer(6) }),
+    selector: 2,
+    clusterIP: 3,
+    type: 4,
+    externalIPs: 5,
+    sessionAffinity: 7,
+    loadBalancerIP: 8,
+    loadBalancerSourceRanges: 9,
+    externalName: 10,
+    externalTrafficPolicy: 11,
+    healthCheckNodePort: 12,
+    publishNotReadyAddresses: 13,
+    sessionAffinityConfig: pointer(14, { clientIP: pointer(1, { timeoutSeconds: pointer(1) }) }),
+    ipFamilyPolicy: pointer(17),
+    clusterIPs: 18,
+    ipFamilies: 19,
+    allocateLoadBalancerNodePorts: pointer(20),
+    loadBalancerClass: pointer(21),
+    internalTrafficPolicy: pointer(22),
+    trafficDistribution: pointer(23),
+  }),
+  status: message(3, {
+    loadBalancer: message(1, {
+      ingress: message(1, {
+        ip: 1,
+        hostname: 2,
+        ipMode: pointer(3),
+        ports: message(4, { port: 1, protocol: 2, error: pointer(3) }),
+      }),
+    }),
+    conditions: message(2, conditionFields),
+  }),
+}
 
 export type Service = ObjectOfProperties<typeof serviceProperties>
 export type ServiceSpec = NonNullable<Service['spec']>

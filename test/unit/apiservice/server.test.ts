@@ -207,3 +207,40 @@ it('a request that takes too long is a 504 Status', async () => {
     json: { reason: 'Timeout', message: 'Timeout: request did not complete within the allotted timeout' },
   })
 })
+
+it('an object of a built-in kind may be sent as a protocol buffer, as Go clients do', async () => {
+  const client = (await aServer()).client()
+  const type = { 'content-type': 'application/vnd.kubernetes.protobuf' }
+  const sent =
+    '6b3873000a0f0a02763112094e616d657370616365121d0a150a0573686f703212001a0022002a0032003800420012001a020a001a002200'
+  const created = await client.send('/api/v1/namespaces', {
+    method: 'POST',
+    headers: { ...type, accept: 'application/vnd.kubernetes.protobuf,application/json' },
+    body: Buffer.from(sent, 'hex'),
+  })
+  expect(created).toMatchObject({
+    status: 201,
+    headers: { 'content-type': 'application/json' },
+    json: { kind: 'Namespace', metadata: { name: 'shop2' }, status: { phase: 'Active' } },
+  })
+  const refused = (path: string, body: Buffer) => client.send(path, { method: 'POST', headers: type, body })
+  expect(await refused(exports_, Buffer.from(sent, 'hex'))).toMatchObject({ status: 415 })
+  expect(await refused('/api/v1/namespaces', Buffer.from('k8s'))).toMatchObject({
+    status: 400,
+    json: { reason: 'BadRequest' },
+  })
+  expect(await refused('/api/v1/namespaces/shop2/configmaps', Buffer.from(sent, 'hex'))).toMatchObject({
+    status: 400,
+    json: { message: 'the kind in the data (Namespace) does not match the expected kind (ConfigMap)' },
+  })
+  const options = Buffer.from(
+    '6b3873000a130a02763112 0d44656c6574654f7074696f6e73 1205 22034261 64'.replaceAll(' ', ''),
+    'hex',
+  )
+  expect(
+    await client.send('/api/v1/namespaces/shop2', { method: 'DELETE', headers: type, body: options }),
+  ).toMatchObject({
+    status: 422,
+    json: { message: expect.stringContaining('propagationPolicy') },
+  })
+})
