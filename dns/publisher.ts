@@ -14,6 +14,8 @@ import { nextSerial } from './zone/serial.ts'
 export type PublisherOptions = {
   readonly settings: ZoneSettings
   readonly clock: Clock
+  /** A steady clock with fractions of milliseconds. */
+  readonly elapsedMs: () => number
   readonly log: Logger
   readonly instruments: Instruments
   /** Hands a change to all workers; resolves when they answer with it. */
@@ -121,7 +123,7 @@ export class Publisher {
 
   /** Undefined when there is no such service any more; after a fault of ours what was served goes on. */
   #compiled(key: ServiceKey): CompiledService | undefined | 'failed' {
-    const { settings, log, instruments } = this.#options
+    const { settings, log, instruments, elapsedMs } = this.#options
     try {
       const facts = this.#source?.facts(key)
       if (facts === undefined) {
@@ -129,9 +131,9 @@ export class Publisher {
         this.#problems.set(key, [])
         return undefined
       }
-      const started = performance.now()
+      const started = elapsedMs()
       const { service, problems } = compileService(facts, settings)
-      instruments.buildSeconds((performance.now() - started) / 1000)
+      instruments.buildSeconds((elapsedMs() - started) / 1000)
       this.#served.add(key)
       this.#problems.set(key, problems)
       return service

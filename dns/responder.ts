@@ -140,6 +140,7 @@ class RunningResponder implements Dns {
       {
         settings,
         clock,
+        elapsedMs: () => performance.now(),
         log,
         instruments,
         apply: change => pool.apply(change),

@@ -2,9 +2,10 @@
 import { availableParallelism, loadavg } from 'node:os'
 import { apiThroughput } from '../test/bench/api.bench.ts'
 import { rowText } from '../test/bench/bench.ts'
+import { dnsAnswers, dnsZone } from '../test/bench/dns.bench.ts'
 import { propagation } from '../test/bench/propagation.bench.ts'
 
-const benches = [propagation, apiThroughput]
+const benches = [propagation, apiThroughput, dnsAnswers, dnsZone]
 const wanted = process.argv.slice(2)
 const [load = 0] = loadavg()
 

@@ -11,7 +11,7 @@ import {
 import { writeSoa } from './soa.ts'
 
 /** Owner, type, class, TTL, and the length of what follows. */
-export const recordHeaderOctets = 12
+const recordHeaderOctets = 12
 const dataLengthOffset = 10
 
 /** Pointers reach this far into a message (RFC 1035 §4.1.4). */

@@ -17,8 +17,6 @@ const primaryPointerAt = 12 + 7
 const mailboxPointerAt = primaryPointerAt + 2 + 11
 const numbersAt = mailboxPointerAt + 2
 
-export const soaOctets = template.length
-
 /** There is always room: question, SOA and OPT stay under 512 octets. */
 export function writeSoa(reply: Reply, query: Query, zone: Zone): void {
   const { bytes, length: start } = reply

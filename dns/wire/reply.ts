@@ -5,13 +5,14 @@ import {
   headerOctets,
   type Query,
   type Reply,
+  rrType,
   type Transport,
 } from '../contract.ts'
 
 /** What we advertise, and the most that we send over UDP whatever a client says (DNS flag day 2020). */
-export const udpOctets = 1232
+const udpOctets = 1232
 const plainUdpOctets = 512
-export const tcpOctets = 65_535
+const tcpOctets = 65_535
 
 const optOctets = 11
 const optionHeaderOctets = 4
@@ -66,7 +67,7 @@ export function writeOpt(reply: Reply, query: Query, decision: Decision, nsid: B
   const { bytes } = reply
   const start = reply.length
   bytes[start] = 0
-  bytes.writeUInt16BE(41, start + 1)
+  bytes.writeUInt16BE(rrType.opt, start + 1)
   bytes.writeUInt16BE(udpOctets, start + 3)
   bytes[start + 5] = decision.rcode >> 4
   bytes[start + 6] = 0

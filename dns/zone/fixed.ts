@@ -9,13 +9,13 @@ const schemaVersion = '1.0.0'
 const schemaVersionTtlSeconds = 28_800
 
 /** No service has this key. */
-export const fixedKey = ''
+const fixedKey = ''
 
-export const apexName = ''
-export const nameServerName = nameOf('ns', 'dns')
-export const versionName = nameOf('dns-version')
+const apexName = ''
+const nameServerName = nameOf('ns', 'dns')
+const versionName = nameOf('dns-version')
 /** Exists in an empty zone too, so that nobody caches NXDOMAIN over all services (RFC 8020). */
-export const servicesName = nameOf('svc')
+const servicesName = nameOf('svc')
 
 /** Throws a RangeError when a setting cannot be encoded. */
 export function compileFixed(settings: ZoneSettings): CompiledService {

@@ -3,7 +3,7 @@
  * separate anything in here, so that the label `web.prod` and the labels `web`, `prod` stay different names.
  */
 
-export const maxLabelOctets = 63
+const maxLabelOctets = 63
 export const maxNameOctets = 255
 
 const labelPattern = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/

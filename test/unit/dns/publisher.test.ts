@@ -33,6 +33,7 @@ function publishing() {
     {
       settings,
       clock,
+      elapsedMs: clock.now,
       log,
       instruments: instrumentsOf(noMetrics),
       apply: change =>
