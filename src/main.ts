@@ -1,1 +1,4 @@
-process.stdout.write('isthmus\n')
+import { runProgram } from './roles/process.ts'
+import { makeProgram } from './roles/program.ts'
+
+await runProgram(() => makeProgram(process.env).parseAsync(process.argv))

@@ -3,13 +3,15 @@ import { Agent, request } from 'node:https'
 import type { DetailedPeerCertificate, TLSSocket } from 'node:tls'
 import { errorText } from '../kernel/abort.ts'
 import type { Clock } from '../kernel/clock.ts'
+import { unavailable } from '../kernel/errors.ts'
 
 const answerWithinMs = 10_000
 const maxChain = 10
 
 /**
  * The hub's authority, PEM, from the chain that one of the servers shows: the certificate with this SHA-256. Nothing is
- * said to a server before it is known. Throws an `Error` that names what went wrong with each server.
+ * said to a server before it is known. Throws an `Error` that names what went wrong with each server,
+ * `ServiceUnavailable` when none could be reached.
  */
 export async function fetchAuthority(
   servers: readonly string[],
@@ -18,17 +20,20 @@ export async function fetchAuthority(
   signal: AbortSignal,
 ): Promise<string> {
   const problems: string[] = []
+  let reached = false
   for (const server of servers) {
     try {
       const found = (await chainOf(server, clock, signal)).find(raw => hash('sha256', raw) === sha256)
       if (found !== undefined) return pemOf(found)
+      reached = true
       problems.push(`${server} is another hub than the one that made the token`)
     } catch (thrown) {
       signal.throwIfAborted()
       problems.push(`${server} cannot be reached: ${errorText(thrown)}`)
     }
   }
-  throw new Error(problems.join('; '))
+  const text = problems.join('; ')
+  throw reached ? new Error(text) : unavailable(text)
 }
 
 /** DER of the chain that a server shows, unverified. */

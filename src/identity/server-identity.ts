@@ -56,22 +56,17 @@ export class ServerIdentity {
     this.#serving = await newServing(this.#options, this.authority)
   }
 
-  /** The certificate of a client of this server, kept in its own two files and renewed when it is opened. */
-  client(file: string, subject: ClientSubject): Promise<Identity> {
+  /** The certificate of a client of this server, kept in the server's folder. */
+  client(name: string, subject: ClientSubject): Promise<Identity> {
     const { folder, clock } = this.#options
-    return kept(join(folder, file), {
-      isGood: identity => isGood(identity, this.authority, clock),
-      make: () => issueClient(this.authority, subject, { clock, lifetimeMs: certificateLifeMs }),
-    })
+    return openClient({ file: join(folder, name), authority: this.authority, subject, clock })
   }
 }
 
 /** Opens what is in the folder and makes what is missing, broken or about to expire. */
 export async function openServerIdentity(options: ServerIdentityOptions): Promise<ServerIdentity> {
   const { folder, name, clock } = options
-  const authority = await openAuthority(join(folder, 'ca'), () =>
-    makeAuthority(name, { clock, lifetimeMs: authorityLifeMs }),
-  )
+  const authority = await openAuthority({ file: join(folder, 'ca'), name, clock })
   const isGoodServing = (identity: Identity): boolean =>
     isGood(identity, authority, clock) && options.names.every(n => answersTo(identity, n))
   const serving = await kept(join(folder, 'serving'), {
@@ -81,18 +76,41 @@ export async function openServerIdentity(options: ServerIdentityOptions): Promis
   return new ServerIdentity(options, authority, serving)
 }
 
-/** An authority that is damaged is not replaced: everybody who trusts it would be cut off. */
-async function openAuthority(file: string, make: () => Promise<Identity>): Promise<Identity> {
+/**
+ * The authority in `<file>.crt` and `<file>.key`, made when there is none. One that is damaged is not replaced: everybody
+ * who trusts it would be cut off.
+ */
+export async function openAuthority(options: {
+  readonly file: string
+  readonly name: string
+  readonly clock: Clock
+}): Promise<Identity> {
+  const { file, name, clock } = options
   const [certificate, key] = await Promise.all([readIfThere(`${file}.crt`), readIfThere(`${file}.key`)])
   if (certificate === undefined) {
-    const made = await make()
+    const made = await makeAuthority(name, { clock, lifetimeMs: authorityLifeMs })
     await save(file, made)
     return made
   }
   const authority = { certificate, key: key ?? '' }
-  if (!matches(authority))
+  if (!matches(authority)) {
     throw new Error(`the authority ${file}.crt is damaged or has no key that matches in ${file}.key`)
+  }
   return authority
+}
+
+/** A client's certificate in `<file>.crt` and `<file>.key`, made when it is missing, broken or about to expire. */
+export function openClient(options: {
+  readonly file: string
+  readonly authority: Identity
+  readonly subject: ClientSubject
+  readonly clock: Clock
+}): Promise<Identity> {
+  const { file, authority, subject, clock } = options
+  return kept(file, {
+    isGood: identity => isGood(identity, authority, clock),
+    make: () => issueClient(authority, subject, { clock, lifetimeMs: certificateLifeMs }),
+  })
 }
 
 async function newServing(options: ServerIdentityOptions, authority: Identity): Promise<Identity> {

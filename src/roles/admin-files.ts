@@ -1,0 +1,53 @@
+/** What a server leaves in its home for the person who runs it: a kubeconfig, the administrator's certificate, addresses. */
+import { join } from 'node:path'
+import type { Identity } from '../identity/certificate.ts'
+import { readIfThere, writePrivate } from '../identity/file.ts'
+import type { RunningHub } from './hub.ts'
+import { writeKubeconfig } from './kubeconfig-file.ts'
+import type { RunningMember } from './member.ts'
+import type { RunningServer } from './server.ts'
+
+const admin = { user: 'admin', groups: ['system:masters'] }
+
+export async function publishHub(home: string, { running }: RunningHub): Promise<void> {
+  await publishAdmin(home, 'hub', running)
+  await writePrivate(addressFile(home), `${JSON.stringify({ servers: running.addresses })}\n`)
+}
+
+export async function publishMember(
+  home: string,
+  { running, clusterId, dnsUser }: RunningMember,
+): Promise<void> {
+  await publishAdmin(home, clusterId, running)
+  const contexts = [
+    { name: clusterId, server: running.localUrl, ca: running.identity.caBundle, user: dnsUser },
+  ]
+  await writeKubeconfig(join(home, 'dns.kubeconfig'), contexts)
+}
+
+/** What the hub of this home advertises; undefined when none has run there. */
+export async function readAddresses(home: string): Promise<readonly string[] | undefined> {
+  const text = await readIfThere(addressFile(home))
+  if (text === undefined) return undefined
+  const document: unknown = JSON.parse(text)
+  const servers =
+    typeof document === 'object' && document !== null && 'servers' in document ? document.servers : []
+  return Array.isArray(servers) ? servers.filter(server => typeof server === 'string') : undefined
+}
+
+function addressFile(home: string): string {
+  return join(home, 'addresses.json')
+}
+
+async function publishAdmin(home: string, name: string, running: RunningServer): Promise<void> {
+  const user = await running.identity.client('admin', admin)
+  const ca = running.identity.caBundle
+  await writeKubeconfig(join(home, 'kubeconfig'), [{ name, server: running.localUrl, ca, user }])
+  await publishIdentity(home, user)
+}
+
+/** `admin.crt` and `admin.key`, for tools that read no kubeconfig. */
+async function publishIdentity(home: string, { certificate, key }: Identity): Promise<void> {
+  await writePrivate(join(home, 'admin.key'), key)
+  await writePrivate(join(home, 'admin.crt'), certificate)
+}

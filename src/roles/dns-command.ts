@@ -1,0 +1,56 @@
+import { systemClock } from '../kernel/clock.ts'
+import { prometheus } from '../telemetry/prometheus.ts'
+import type { CommandDefinition } from './command.ts'
+import { announce, runUntilStopped } from './process.ts'
+import * as setting from './setting.ts'
+import { host, logLevel, portSetting } from './shared-settings.ts'
+
+const settings = {
+  kubeconfig: setting.text({
+    placeholder: 'FILE',
+    description: 'A kubeconfig of the cluster whose ServiceImports are answered for.',
+    default: '.isthmus/members/east/dns.kubeconfig',
+  }),
+  context: setting.optional(
+    setting.text({
+      placeholder: 'NAME',
+      description: 'The context of the kubeconfig; its current one unless told.',
+    }),
+  ),
+  home: setting.text({
+    placeholder: 'DIR',
+    description: 'Where the last known services are kept.',
+    default: '.isthmus/dns',
+  }),
+  host,
+  port: portSetting('The port that is answered on, UDP and TCP.', 53),
+  probePort: portSetting('The port of /livez, /readyz and /metrics, plain HTTP.', 9153),
+  ttl: setting.duration({ placeholder: 'TIME', description: 'The TTL of answers.', default: '5s' }),
+  workers: setting.integer(
+    { placeholder: 'N', description: 'How many threads answer.', default: '1' },
+    1,
+    64,
+  ),
+  lameDuck: setting.duration({
+    placeholder: 'TIME',
+    description: 'How long queries are answered after the process was told to stop.',
+    default: '0s',
+  }),
+  logLevel,
+}
+
+export const dnsCommand: CommandDefinition<typeof settings> = {
+  name: 'dns',
+  description: 'Answers clusterset.local for one cluster.',
+  settings,
+  run: values =>
+    runUntilStopped(values.logLevel, async (log, signal) => {
+      const { startDnsProcess } = await import('./dns-process.ts')
+      const metrics = prometheus({ processMetrics: true })
+      const running = await startDnsProcess(values, { clock: systemClock, log, metrics, signal })
+      announce(
+        `dig @${values.host === '0.0.0.0' ? '127.0.0.1' : values.host} -p ${values.port} dns-version.clusterset.local TXT`,
+      )
+      return running
+    }),
+}

@@ -1,0 +1,54 @@
+/** The responder as a process of its own: with a kubeconfig, a home and probes. */
+import { ClusterClient } from '../cluster/client.ts'
+import { fromKubeconfig } from '../cluster/kubeconfig.ts'
+import type { Context, Running } from './context.ts'
+import { startDnsRole } from './dns.ts'
+import { openHome } from './home.ts'
+import { requirePorts } from './ports.ts'
+import { startProbe } from './probe.ts'
+
+export type DnsProcessOptions = {
+  readonly kubeconfig: string
+  readonly context: string | undefined
+  readonly home: string
+  readonly host: string
+  readonly port: number
+  readonly probePort: number
+  /** Milliseconds. */
+  readonly ttl: number
+  readonly workers: number
+  readonly lameDuck: number
+}
+
+export async function startDnsProcess(options: DnsProcessOptions, context: Context): Promise<Running> {
+  const { host, port, probePort, workers } = options
+  await requirePorts([
+    { owner: 'DNS', host, port, protocols: ['TCP', 'UDP'], advice: 'choose another with --port' },
+    {
+      owner: 'probes',
+      host,
+      port: probePort,
+      protocols: ['TCP'],
+      advice: 'choose another with --probe-port',
+    },
+  ])
+  const home = await openHome(options.home)
+  const named = options.context === undefined ? {} : { context: options.context }
+  const { clock } = context
+  const found = await fromKubeconfig({ path: options.kubeconfig, ...named, clock })
+  const cluster = new ClusterClient({ ...found, clock })
+  const ttlSeconds = Math.ceil(options.ttl / 1000)
+  const role = { cluster, host, port, home, ttlSeconds, workers, lameDuckMs: options.lameDuck }
+  const dns = await startDnsRole(role, context)
+  const probe = await startProbe(
+    { host, port: probePort, alive: signal => dns.check(signal), ready: () => dns.ready() },
+    context,
+  )
+  return {
+    close: async () => {
+      await dns.close()
+      await probe.close()
+      cluster.close()
+    },
+  }
+}

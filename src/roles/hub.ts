@@ -1,0 +1,97 @@
+/** The hub: its API server, who may join it, and the controllers that merge what members export. */
+import { joinTokens, storedJoinTokens } from '../../apiservice/authn/join-token.ts'
+import { memberAuthorizer } from '../../apiservice/authz/member.ts'
+import { MemberDirectory } from '../../apiservice/authz/member-directory.ts'
+import type { Review } from '../../apiservice/contract.ts'
+import { ImportableView } from '../../apiservice/view/importable.ts'
+import { followMembers } from '../../apiservice/view/members.ts'
+import { resourceOf } from '../api/kind.ts'
+import { ImportableKind } from '../api/kinds/importable.ts'
+import { type MemberJoin, MemberJoinKind } from '../api/kinds/member-join.ts'
+import type { Cluster } from '../cluster/cluster.ts'
+import { startHubFlow } from '../hub-flow.ts'
+import { MemberAdmission, removeExpiredTokens } from '../identity/admission.ts'
+import { background } from '../kernel/abort.ts'
+import { qualified, unavailable } from '../kernel/errors.ts'
+import { every } from '../kernel/work-queue.ts'
+import type { Context, Running } from './context.ts'
+import { openFoundation, type RunningServer, type ServerOptions, startServer } from './server.ts'
+
+export type HubOptions = Omit<ServerOptions, 'name' | 'serves'> & {
+  /** Blocks that ClusterSetIPs are taken from. */
+  readonly clusterSetCidrs: readonly string[]
+  /** How long the addresses of a service that nobody exports any more are kept for it. */
+  readonly quarantineMs: number
+  readonly controllers: boolean
+}
+
+export type RunningHub = Running & { readonly running: RunningServer; readonly admin: Cluster }
+
+const tokenSweepMs = 300_000
+
+/** Resolves when the hub is ready. */
+export async function startHub(options: HubOptions, context: Context): Promise<RunningHub> {
+  const { clock, log } = context
+  const foundation = await openFoundation({ ...options, name: 'hub', serves: 'hub' }, context)
+  const directory = new MemberDirectory()
+  const view = new ImportableView()
+  const joining = new Joining()
+  const stop = new AbortController()
+  await directory.start(foundation.follow, stop.signal)
+  await followMembers(foundation.follow, view, stop.signal)
+  const running = await startServer(
+    foundation,
+    {
+      tokens: [joinTokens({ clock, find: storedJoinTokens(foundation.store) })],
+      authorizers: [memberAuthorizer(directory)],
+      reviews: new Map([[qualified(resourceOf(MemberJoinKind)), joining.review]]),
+      views: new Map([[qualified(resourceOf(ImportableKind)), view]]),
+    },
+    context,
+  )
+  const { identity, operator: admin } = running
+  const admission = new MemberAdmission({
+    hub: admin,
+    authority: () => identity.authority,
+    caBundle: () => identity.caBundle,
+    clock,
+    log,
+  })
+  joining.open(admission)
+  if (options.controllers) await startControllers(admin, options, { ...context, signal: stop.signal })
+  running.server.ready(true)
+  return {
+    running,
+    admin,
+    close: async () => {
+      stop.abort()
+      await running.close()
+    },
+  }
+}
+
+/** Resolves when what is stored has been read and merging goes on. */
+async function startControllers(hub: Cluster, options: HubOptions, context: Context): Promise<void> {
+  const { clock, log, metrics, signal } = context
+  const { clusterSetCidrs, quarantineMs } = options
+  const sweep = { name: 'remove expired join tokens', intervalMs: tokenSweepMs, clock, log }
+  background(sweep.name, log, signal, () =>
+    every(sweep, inner => removeExpiredTokens(hub, clock, inner), signal),
+  )
+  await startHubFlow({ hub, clusterSetCidrs, quarantineMs, clock, log, metrics }, signal).started
+}
+
+/** Reviews joins once the server can be asked by itself. */
+class Joining {
+  #admission: MemberAdmission | undefined
+
+  open(admission: MemberAdmission): void {
+    this.#admission = admission
+  }
+
+  readonly review: Review = ({ object, user, dryRun }, signal) => {
+    if (this.#admission === undefined) throw unavailable('the hub is still starting')
+    // The registry hands in what the schema of the kind has accepted.
+    return this.#admission.review({ object: object as MemberJoin, user, dryRun }, signal)
+  }
+}

@@ -1,0 +1,161 @@
+/** A member: the API server of one cluster, and the agent between it and the hub. */
+import { join } from 'node:path'
+import { ClusterClient } from '../cluster/client.ts'
+import type { Cluster } from '../cluster/cluster.ts'
+import type { Identity } from '../identity/certificate.ts'
+import {
+  joinHub,
+  type Membership,
+  type MembershipOptions,
+  openMembership,
+  readToken,
+} from '../identity/membership.ts'
+import { renewInTime } from '../identity/renewal.ts'
+import type { Family } from '../ip/address.ts'
+import { parseCidr } from '../ip/cidr.ts'
+import { background, errorText, sleep } from '../kernel/abort.ts'
+import { isReason } from '../kernel/errors.ts'
+import { startMemberFlow } from '../member-flow.ts'
+import type { Context, Running } from './context.ts'
+import { agentSubject, dnsSubject } from './policy.ts'
+import { openFoundation, type RunningServer, type ServerOptions, startServer } from './server.ts'
+
+export type MemberOptions = Omit<ServerOptions, 'name' | 'serves'> & {
+  readonly clusterId: string
+  /** Needed for the first start only; absent: the cluster is no member, and keeps what it had. */
+  readonly join: string | undefined
+  readonly controllers: boolean
+}
+
+export type RunningMember = Running & {
+  readonly clusterId: string
+  readonly running: RunningServer
+  /** For the DNS responder of this cluster. */
+  readonly dnsUser: Identity
+  /** Resolves when everything that the hub has for this cluster has been read once. */
+  readonly synced: Promise<void>
+}
+
+const firstRetryMs = 1_000
+const maxRetryMs = 60_000
+
+/** Resolves when the API server is ready. While the hub cannot be reached, joining goes on behind it. */
+export async function startMember(options: MemberOptions, context: Context): Promise<RunningMember> {
+  const { clusterId } = options
+  const stop = new AbortController()
+  const inner = { ...context, signal: stop.signal }
+  const membership = options.controllers ? await openOrJoin(options, context) : undefined
+  const foundation = await openFoundation({ ...options, name: clusterId, serves: 'member' }, context)
+  const extension = { tokens: [], authorizers: [], reviews: new Map(), views: new Map() }
+  const running = await startServer(foundation, extension, context)
+  const agent = new Agent(options, await running.client('agent', agentSubject), inner)
+  if (membership !== undefined) agent.start(membership)
+  else if (options.controllers && options.join !== undefined) agent.startWhenJoined()
+  running.server.ready(true)
+  return {
+    clusterId,
+    running,
+    synced: agent.synced,
+    dnsUser: await running.identity.client('dns', dnsSubject),
+    close: async () => {
+      stop.abort()
+      agent.close()
+      await running.close()
+    },
+  }
+}
+
+/** Undefined when it has not joined and cannot for now; throws when it never will like this. */
+async function openOrJoin(options: MemberOptions, context: Context): Promise<Membership | undefined> {
+  const known = await openMembership(membershipOptions(options, context))
+  if (known !== undefined || options.join === undefined) return known
+  try {
+    return await joinHub(readToken(options.join), membershipOptions(options, context), context.signal)
+  } catch (thrown) {
+    if (!isReason(thrown, 'ServiceUnavailable')) throw thrown
+    context.log.warn('the hub cannot be reached, joining later', { error: errorText(thrown) })
+    return undefined
+  }
+}
+
+function membershipOptions({ home, clusterId }: MemberOptions, { clock }: Context): MembershipOptions {
+  return { folder: join(home, 'hub'), clusterId, clock }
+}
+
+/** What runs between the cluster and its hub. */
+class Agent {
+  readonly #options: MemberOptions
+  readonly #local: Cluster
+  readonly #context: Context
+  readonly #synced = Promise.withResolvers<void>()
+  #hub: ClusterClient | undefined
+
+  constructor(options: MemberOptions, local: Cluster, context: Context) {
+    this.#options = options
+    this.#local = local
+    this.#context = context
+    // Whoever does not wait for it is not harmed by an early end.
+    this.#synced.promise.catch(() => undefined)
+  }
+
+  get synced(): Promise<void> {
+    return this.#synced.promise
+  }
+
+  start(membership: Membership): void {
+    const { clock, log, metrics, signal } = this.#context
+    const hub = new ClusterClient({
+      name: 'hub',
+      servers: membership.servers,
+      credentials: async () => membership.credentials(),
+      clock,
+    })
+    this.#hub = hub
+    const renewal = {
+      name: `member ${membership.clusterId}`,
+      current: () => membership.certificate,
+      renew: (inner: AbortSignal) => membership.renew(hub, inner),
+      clock,
+      log,
+    }
+    background('renew membership', log, signal, () => renewInTime(renewal, signal))
+    const flow = {
+      cluster: membership.clusterId,
+      local: this.#local,
+      hub,
+      hubNamespace: membership.namespace,
+      families: familiesOf(this.#options.serviceCidrs),
+      clock,
+      log,
+      metrics,
+    }
+    this.#synced.resolve(startMemberFlow(flow, signal).synced)
+  }
+
+  startWhenJoined(): void {
+    const { log, signal } = this.#context
+    background('join the hub', log, signal, async () => this.start(await this.#join()))
+  }
+
+  close(): void {
+    this.#hub?.close()
+  }
+
+  async #join(): Promise<Membership> {
+    const { clock, log, signal } = this.#context
+    const token = readToken(this.#options.join ?? '')
+    for (let delayMs = firstRetryMs; ; delayMs = Math.min(delayMs * 2, maxRetryMs)) {
+      await sleep(clock, delayMs * (0.5 + Math.random() / 2), signal)
+      try {
+        return await joinHub(token, membershipOptions(this.#options, this.#context), signal)
+      } catch (thrown) {
+        signal.throwIfAborted()
+        log.warn('not joined', { error: errorText(thrown) })
+      }
+    }
+  }
+}
+
+function familiesOf(cidrs: readonly string[]): readonly Family[] {
+  return cidrs.map(parseCidr).flatMap(cidr => (cidr === undefined ? [] : [cidr.family]))
+}

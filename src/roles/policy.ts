@@ -1,0 +1,55 @@
+/** Who the parts of a standalone server are, and what they may do in it. */
+import { bootstrapPolicy } from '../../apiservice/authz/bootstrap-policy.ts'
+import type { KubeObject } from '../api/meta.ts'
+import type { ClientSubject } from '../identity/certificate.ts'
+
+export const agentSubject: ClientSubject = { user: 'system:isthmus:agent', groups: [] }
+export const dnsSubject: ClientSubject = { user: 'system:isthmus:dns', groups: [] }
+
+type Rule = {
+  readonly apiGroups: readonly string[]
+  readonly resources: readonly string[]
+  readonly verbs: readonly string[]
+}
+
+const rbacGroup = 'rbac.authorization.k8s.io'
+const read = ['get', 'list', 'watch']
+const write = ['create', 'delete', 'deletecollection', 'patch', 'update']
+const mcs = ['multicluster.x-k8s.io']
+
+/** What the agent reads, writes and reports. */
+const agentRules: readonly Rule[] = [
+  { apiGroups: [''], resources: ['namespaces', 'services'], verbs: read },
+  { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: [...read, ...write] },
+  { apiGroups: mcs, resources: ['serviceexports'], verbs: read },
+  { apiGroups: mcs, resources: ['serviceexports/status'], verbs: ['get', 'patch', 'update'] },
+  { apiGroups: mcs, resources: ['serviceimports'], verbs: [...read, ...write] },
+  { apiGroups: mcs, resources: ['serviceimports/status'], verbs: ['get', 'patch', 'update'] },
+  { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['create', 'patch', 'update'] },
+]
+
+const dnsRules: readonly Rule[] = [
+  { apiGroups: mcs, resources: ['serviceimports'], verbs: read },
+  { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: read },
+]
+
+function grant({ user }: ClientSubject, rules: readonly Rule[]): readonly KubeObject[] {
+  const metadata = { name: user }
+  const apiVersion = `${rbacGroup}/v1`
+  return [
+    { apiVersion, kind: 'ClusterRole', metadata, rules },
+    {
+      apiVersion,
+      kind: 'ClusterRoleBinding',
+      metadata,
+      roleRef: { apiGroup: rbacGroup, kind: 'ClusterRole', name: user },
+      subjects: [{ apiGroup: rbacGroup, kind: 'User', name: user }],
+    },
+  ]
+}
+
+export const policy: readonly KubeObject[] = [
+  ...bootstrapPolicy,
+  ...grant(agentSubject, agentRules),
+  ...grant(dnsSubject, dnsRules),
+]

@@ -1,0 +1,63 @@
+/** The process that a role runs in: its log, its signals, its end. */
+import { errorText } from '../kernel/abort.ts'
+import { systemClock } from '../kernel/clock.ts'
+import type { Logger } from '../kernel/log.ts'
+import { jsonLogger, type LogLevel } from '../telemetry/logger.ts'
+import type { Running } from './context.ts'
+
+export type Start = (log: Logger, signal: AbortSignal) => Promise<Running>
+
+const forcedExit = 130
+
+/**
+ * Runs until SIGTERM or SIGINT, then closes in good order; a second signal ends at once. A signal while it starts lets it
+ * start no further. Rejects when it cannot start.
+ */
+export async function runUntilStopped(logLevel: LogLevel, start: Start): Promise<void> {
+  const log = jsonLogger({ level: logLevel, clock: systemClock })
+  const stop = new AbortController()
+  const stopped = new Promise<void>(resolve => {
+    const onSignal = (name: NodeJS.Signals): void => {
+      if (stop.signal.aborted) process.exit(forcedExit)
+      log.info('stopping', { signal: name })
+      stop.abort(new Error(`stopped by ${name}`))
+      resolve()
+    }
+    process.on('SIGTERM', onSignal)
+    process.on('SIGINT', onSignal)
+  })
+  process.on('uncaughtException', (error: unknown) => die(log, error))
+  const running = await start(log, stop.signal).catch((thrown: unknown) => {
+    if (!stop.signal.aborted) throw thrown
+    return undefined
+  })
+  // What nobody waits for has no timer of its own: this keeps the process alive.
+  const alive = setInterval(() => undefined, 2 ** 30)
+  await stopped
+  await running?.close()
+  clearInterval(alive)
+  log.info('stopped')
+}
+
+/** The line that tells people and scripts that everything answers, with what to do next. */
+export function announce(next: string): void {
+  process.stdout.write(`ready: ${next}\n`)
+}
+
+/** What nobody caught has left something half done: better start again from what is stored. */
+function die(log: Logger, error: unknown): void {
+  const stack = error instanceof Error ? error.stack : undefined
+  log.error('unexpected error, the process ends', { error: errorText(error), stack })
+  process.exit(1)
+}
+
+/** Runs the program; a failure becomes one sentence on the standard error and exit code 1. */
+export async function runProgram(program: () => Promise<unknown>): Promise<void> {
+  try {
+    await program()
+    process.exitCode = 0
+  } catch (thrown) {
+    process.stderr.write(`isthmus: ${errorText(thrown).trim()}\n`)
+    process.exitCode = 1
+  }
+}

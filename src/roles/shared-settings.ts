@@ -1,0 +1,73 @@
+/** Settings that several commands have. */
+import { logLevels } from '../telemetry/logger.ts'
+import * as setting from './setting.ts'
+
+export const logLevel = setting.oneOf(
+  { placeholder: 'LEVEL', description: `What is logged: ${logLevels.join(', ')}.`, default: 'info' },
+  logLevels,
+)
+
+export const controllers = setting.oneOf(
+  {
+    placeholder: 'WHICH',
+    description: 'all, or none: only the API server, without controllers and agents.',
+    default: 'all',
+  },
+  ['all', 'none'],
+)
+
+/** What the hub takes ClusterSetIPs from. */
+export const addresses = {
+  clustersetCidr: setting.listOf(
+    setting.cidr({
+      placeholder: 'CIDR,…',
+      description: 'Blocks that ClusterSetIPs are taken from, of either family.',
+      default: '10.112.0.0/16,fd00:10:112::/112',
+    }),
+  ),
+  addressQuarantine: setting.duration({
+    placeholder: 'TIME',
+    description: 'How long the addresses of a service that nobody exports any more are kept for it.',
+    default: '5m',
+  }),
+}
+
+export const serviceCidr = setting.listOf(
+  setting.cidr({
+    placeholder: 'CIDR,…',
+    description: 'Blocks that Services get addresses from, at most one of each family.',
+    default: '10.96.0.0/16,fd00:10:96::/112',
+  }),
+  2,
+)
+
+export function portSetting(description: string, number: number): setting.Setting<number> {
+  return setting.integer({ placeholder: 'PORT', description, default: String(number) }, 1, 65_535)
+}
+
+export const host = setting.ipAddress({
+  placeholder: 'ADDRESS',
+  description: 'The address that is listened on.',
+  default: '0.0.0.0',
+})
+
+/** Of API servers. */
+export const listening = {
+  host,
+  advertise: setting.optional(
+    setting.listOf(
+      setting.address({
+        placeholder: 'HOST:PORT,…',
+        description:
+          'Where others reach this server, if not by the name of this machine; its certificate names them.',
+      }),
+    ),
+  ),
+  serviceCidr,
+  clientCa: setting.optional(
+    setting.text({
+      placeholder: 'FILE',
+      description: 'PEM file with more authorities whose client certificates are taken.',
+    }),
+  ),
+}
