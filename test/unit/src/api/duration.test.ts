@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest'
+import { ageOf, humanDuration } from '../../../../src/api/duration.ts'
+
+const s = 1000
+const m = 60 * s
+const h = 60 * m
+const d = 24 * h
+const y = 365 * d
+
+describe('humanDuration', () => {
+  it.each([
+    [-3 * s, '<invalid>'],
+    [-1 * s, '0s'],
+    [0, '0s'],
+    [999, '0s'],
+    [119 * s, '119s'],
+    [2 * m, '2m'],
+    [2 * m + 5 * s, '2m5s'],
+    [9 * m + 59 * s, '9m59s'],
+    [10 * m + 30 * s, '10m'],
+    [179 * m, '179m'],
+    [3 * h, '3h'],
+    [3 * h + 7 * m, '3h7m'],
+    [7 * h + 59 * m, '7h59m'],
+    [8 * h + 59 * m, '8h'],
+    [47 * h, '47h'],
+    [2 * d, '2d'],
+    [2 * d + 3 * h, '2d3h'],
+    [7 * d + 23 * h, '7d23h'],
+    [8 * d + 5 * h, '8d'],
+    [729 * d, '729d'],
+    [2 * y, '2y'],
+    [2 * y + 10 * d, '2y10d'],
+    [7 * y + 364 * d, '7y364d'],
+    [8 * y + 100 * d, '8y'],
+    [80 * y, '80y'],
+  ])('shows %i ms as %s', (ms, text) => {
+    expect(humanDuration(ms)).toBe(text)
+  })
+})
+
+describe('ageOf', () => {
+  const now = Date.parse('2026-01-02T03:04:05Z')
+
+  it('is the time since then', () => {
+    expect(ageOf('2026-01-02T03:00:00Z', now)).toBe('4m5s')
+  })
+
+  it('says when there is no time, and when it cannot be read', () => {
+    expect(ageOf(undefined, now)).toBe('<unknown>')
+    expect(ageOf('yesterday', now)).toBe('<invalid>')
+  })
+})
