@@ -103,6 +103,8 @@ export type KindDefinition<P extends Properties> = {
   readonly aggregate?: 'view' | 'edit'
   /** An object as users write it, for documents and tests. Derived from the schema when it is left out. */
   readonly sample?: InferProperties<P>
+  /** The name of the sample, where the kind derives names from what it holds. */
+  readonly sampleName?: string
   /** Seconds after which an object is deleted, counted from its last write. */
   readonly ttlSeconds?: number
   /** Defaults that the schema cannot say. Must not change its argument; runs on every decode, so idempotent. */
@@ -212,6 +214,7 @@ export function defineKind<const P extends Properties>(definition: KindDefinitio
     crd: undefined,
     aggregate: undefined,
     sample: undefined,
+    sampleName: 'sample',
     finalize: undefined,
     default: object => object,
     prepare: object => object,

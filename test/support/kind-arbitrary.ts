@@ -37,7 +37,7 @@ const makers: Readonly<
   object,
 }
 
-function text({ enum: allowed, format, pattern, minLength = 0, maxLength = 20 }: JsonSchema) {
+function text({ enum: allowed, format, pattern, minLength = 0, maxLength = Infinity }: JsonSchema) {
   if (allowed !== undefined) return fc.constantFrom(...allowed)
   if (format === 'date-time') {
     return fc

@@ -13,7 +13,7 @@ export function sampleOf(kind: AnyKind, version?: string): KubeObject {
   return {
     apiVersion: apiVersionOf(kind, version),
     kind: kind.kind,
-    metadata: { name: 'sample', ...(kind.scope === 'Namespaced' ? { namespace: 'default' } : {}) },
+    metadata: { name: kind.sampleName, ...(kind.scope === 'Namespaced' ? { namespace: 'default' } : {}) },
     ...content,
   }
 }
@@ -39,7 +39,8 @@ const values: Readonly<Record<NonNullable<JsonSchema['type']>, (schema: JsonSche
 }
 
 const formats: Readonly<Record<string, string>> = { 'date-time': '2026-01-02T03:04:05Z', byte: 'aGVsbG8=' }
-const words = ['sample', 'Sample', 'a', '1', '10.0.0.1']
+/** Candidates for patterns: words, an address, a SHA-256 in hex. */
+const words = ['sample', 'Sample', 'a', '1', '10.0.0.1', '0'.repeat(64)]
 
 function textOf({
   enum: allowed,

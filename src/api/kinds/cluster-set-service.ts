@@ -80,6 +80,7 @@ export const ClusterSetServiceKind = defineKind({
       { description: 'Written together with the spec, so that a reader never sees one without the other.' },
     ),
   },
+  sampleName: 'sample.sample',
   columns: [
     {
       name: 'Type',

@@ -80,6 +80,7 @@ export const ExportedServiceKind = defineKind({
     ),
   },
   status: {},
+  sampleName: 'sample.sample',
   columns: [
     {
       name: 'Type',

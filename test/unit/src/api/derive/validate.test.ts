@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { applyDefaults, prune, validateSchema } from '../../../../../src/api/derive/validate.ts'
 import { type AnyKind, defineKind } from '../../../../../src/api/kind.ts'
 import type { KubeObject } from '../../../../../src/api/meta.ts'
+import { byText } from '../../../../../src/api/order.ts'
 import { type Properties, s } from '../../../../../src/api/schema.ts'
 import { fieldErrorText } from '../../../../../src/kernel/field-error.ts'
 import { aCondition, anExport, anImport, kindNamed } from '../../../../support/mcs-objects.ts'
@@ -70,7 +71,7 @@ describe('what a kube-apiserver answers about a ServiceImport', () => {
     ['no ports', { type: 'Headless', ports: [] }, []],
     ['one family twice', { ipFamilies: ['IPv4', 'IPv4'] }, []],
   ])('%s', (_, spec, errors) => {
-    expect([...texts(importKind, anImport(spec))].toSorted()).toEqual(errors)
+    expect([...texts(importKind, anImport(spec))].toSorted(byText)).toEqual(errors)
   })
 
   it.each([
@@ -302,7 +303,7 @@ describe('pruning', () => {
     }
     // What was sent need not be an object of any kind.
     const { object, unknown } = prune(importKind, sent as unknown as KubeObject)
-    expect([...unknown].toSorted()).toEqual([
+    expect([...unknown].toSorted(byText)).toEqual([
       'extra',
       'metadata.bogus',
       'metadata.ownerReferences[0].odd',

@@ -1,0 +1,190 @@
+import { describe, expect, it } from 'vitest'
+import { sampleOf } from '../../../../../src/api/derive/sample.ts'
+import { tableCells, tableColumns } from '../../../../../src/api/derive/table.ts'
+import { applyDefaults } from '../../../../../src/api/derive/validate.ts'
+import { kinds } from '../../../../../src/api/kinds/index.ts'
+import type { KubeObject } from '../../../../../src/api/meta.ts'
+import { aCondition, anExport, anImport, kindNamed } from '../../../../support/mcs-objects.ts'
+
+const nowMs = Date.parse('2026-01-02T03:04:05Z')
+
+/** What kubectl prints: header and one row, `wide` columns in brackets. */
+function printed(name: string, object: KubeObject): Readonly<Record<string, unknown>> {
+  const kind = kindNamed(name)
+  const aged = { ...object, metadata: { ...object.metadata, creationTimestamp: '2026-01-02T03:00:00Z' } }
+  const cells = tableCells(kind, applyDefaults(kind, aged), { nowMs })
+  const columns = tableColumns(kind)
+  return Object.fromEntries(
+    columns.map((c, i) => [c.priority === 0 ? c.name : `(${c.name})`, cells[i]] as const),
+  )
+}
+
+describe('the table', () => {
+  it.each(kinds.map(kind => [kind.kind, kind] as const))(
+    'of %s names its object in one column',
+    (_, kind) => {
+      const columns = tableColumns(kind)
+      const cells = tableCells(kind, sampleOf(kind), { nowMs })
+      expect(cells).toHaveLength(columns.length)
+      expect(columns.filter(c => c.format === 'name').map(c => c.type)).toEqual(['string'])
+      expect(cells[columns.findIndex(c => c.format === 'name')]).toBe(kind.sampleName)
+      for (const column of columns) expect(column.description).not.toBe('')
+    },
+  )
+
+  it('begins as a kube-apiserver begins it', () => {
+    expect(tableColumns(kindNamed('ServiceExport'))[0]).toMatchObject({
+      name: 'Name',
+      type: 'string',
+      format: 'name',
+      priority: 0,
+    })
+  })
+
+  it('of imports shows what they offer', () => {
+    const status = {
+      clusters: [{ cluster: 'east' }, { cluster: 'west' }],
+      conditions: [aCondition({ type: 'Ready' })],
+    }
+    expect(printed('ServiceImport', { ...anImport({ ips: ['10.0.0.1', 'fd00::1'] }), status })).toEqual({
+      Name: 'a',
+      Type: 'ClusterSetIP',
+      IP: '10.0.0.1,fd00::1',
+      Clusters: 2,
+      Ready: 'True',
+      '(Ports)': '80/TCP',
+      '(From)': 'east,west',
+      '(Reason)': 'Valid',
+      Age: '4m5s',
+    })
+  })
+
+  it('of exports shows how they do', () => {
+    const status = {
+      conditions: [aCondition(), aCondition({ type: 'Conflict', status: 'False', reason: 'NoConflicts' })],
+    }
+    expect(printed('ServiceExport', anExport({ status }))).toEqual({
+      Name: 'web',
+      Valid: 'True',
+      Ready: null,
+      Conflict: 'False',
+      '(Valid Reason)': 'Valid',
+      '(Ready Reason)': null,
+      '(Conflict Reason)': 'NoConflicts',
+      Age: '4m5s',
+    })
+  })
+
+  it.each([
+    [
+      {
+        spec: {
+          clusterIP: '10.0.0.1',
+          clusterIPs: ['10.0.0.1'],
+          ports: [{ port: 80 }],
+          selector: { b: '2', a: '1' },
+        },
+      },
+      {
+        Type: 'ClusterIP',
+        'Cluster-IP': '10.0.0.1',
+        'External-IP': '<none>',
+        'Port(s)': '80/TCP',
+        '(Selector)': 'a=1,b=2',
+      },
+    ],
+    [
+      { spec: { clusterIP: 'None', ports: [] } },
+      { Type: 'ClusterIP', 'Cluster-IP': 'None', 'Port(s)': '<none>', '(Selector)': '<none>' },
+    ],
+    [
+      {
+        spec: {
+          type: 'NodePort',
+          ports: [
+            { port: 80, nodePort: 30080 },
+            { port: 53, protocol: 'UDP' },
+          ],
+        },
+      },
+      { Type: 'NodePort', 'External-IP': '<none>', 'Port(s)': '80:30080/TCP,53/UDP' },
+    ],
+    [{ spec: { type: 'LoadBalancer' } }, { 'External-IP': '<pending>' }],
+    [
+      {
+        spec: { type: 'LoadBalancer', externalIPs: ['1.1.1.1'] },
+        status: { loadBalancer: { ingress: [{ ip: '10.200.0.1' }, { hostname: 'lb.example.com' }] } },
+      },
+      { 'External-IP': '10.200.0.1,lb.example.com,1.1.1.1' },
+    ],
+    [
+      { spec: { type: 'ExternalName', externalName: 'a.example.com' } },
+      { 'Cluster-IP': '<none>', 'External-IP': 'a.example.com' },
+    ],
+  ])('of Services is the one that kubectl users know: %j', (content, cells) => {
+    const service = {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: 'web', namespace: 'shop' },
+      ...content,
+    }
+    expect(printed('Service', service)).toMatchObject({ Name: 'web', Age: '4m5s', ...cells })
+  })
+
+  it('of slices shows three and counts the rest', () => {
+    const addresses = ['10.0.0.1', '10.0.0.2', '10.0.0.3', '10.0.0.4', '10.0.0.5']
+    const slice = {
+      ...sampleOf(kindNamed('EndpointSlice')),
+      endpoints: addresses.map(a => ({ addresses: [a] })),
+    }
+    expect(printed('EndpointSlice', slice)).toMatchObject({
+      AddressType: 'IPv4',
+      Ports: '8080',
+      Endpoints: '10.0.0.1,10.0.0.2,10.0.0.3 + 2 more...',
+    })
+    expect(printed('EndpointSlice', { ...slice, endpoints: [], ports: [] })).toMatchObject({
+      Ports: '<unset>',
+      Endpoints: '<unset>',
+    })
+  })
+
+  it('of events shows when, what and where', () => {
+    const event = {
+      ...sampleOf(kindNamed('Event')),
+      lastTimestamp: '2026-01-02T03:04:00Z',
+      firstTimestamp: '2026-01-02T02:04:05Z',
+      count: 7,
+    }
+    expect(printed('Event', event)).toEqual({
+      'Last Seen': '5s',
+      Type: 'Normal',
+      Reason: 'Exported',
+      Object: 'serviceexport/web',
+      '(Subobject)': '',
+      '(Source)': 'isthmus',
+      Message: 'other clusters were told',
+      '(First Seen)': '60m',
+      '(Count)': '7',
+      '(Name)': 'sample',
+    })
+  })
+
+  it('of bindings tells subjects apart', () => {
+    const binding = {
+      ...sampleOf(kindNamed('RoleBinding')),
+      subjects: [
+        { kind: 'User', name: 'jo' },
+        { kind: 'Group', name: 'ops' },
+        { kind: 'ServiceAccount', name: 'agent', namespace: 'shop' },
+      ],
+    }
+    expect(printed('RoleBinding', binding)).toEqual({
+      Name: 'sample',
+      Role: 'ClusterRole/view',
+      Age: '4m5s',
+      '(Users)': 'jo',
+      '(Groups)': 'ops',
+      '(ServiceAccounts)': 'shop/agent',
+    })
+  })
+})
