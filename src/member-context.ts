@@ -54,7 +54,7 @@ export type MemberContext = MemberFlowOptions & {
 }
 
 export function makeContext(options: MemberFlowOptions, signal: AbortSignal): MemberContext {
-  const log = options.log.child({ flow: 'member', cluster: options.cluster })
+  const log = options.log.child({ flow: 'member', member: options.cluster })
   const informers = startInformers({ ...options, log }, signal)
   return {
     ...options,

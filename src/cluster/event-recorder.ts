@@ -6,6 +6,7 @@ import { isReason } from '../kernel/errors.ts'
 import type { Logger } from '../kernel/log.ts'
 import { shortHash } from '../kernel/short-hash.ts'
 import { type Cluster, resource } from './cluster.ts'
+import { isNamespaceTerminating } from './writer.ts'
 
 /** Something that happened to an object. `reason` is CamelCase, at most 128 characters. */
 export type Occurrence = {
@@ -47,7 +48,9 @@ export class EventRecorder {
     } catch (thrown) {
       signal.throwIfAborted()
       if (isReason(thrown, 'AlreadyExists')) await this.#countUp(event, signal)
-      else log.warn('event not recorded', { reason: occurrence.reason, error: errorText(thrown) })
+      // Nobody will read Events of a namespace that is going.
+      else if (!isNamespaceTerminating(thrown))
+        log.warn('event not recorded', { reason: occurrence.reason, error: errorText(thrown) })
     }
   }
 
