@@ -25,7 +25,7 @@ const agentRules: readonly Rule[] = [
   { apiGroups: mcs, resources: ['serviceexports/status'], verbs: ['get', 'patch', 'update'] },
   { apiGroups: mcs, resources: ['serviceimports'], verbs: [...read, ...write] },
   { apiGroups: mcs, resources: ['serviceimports/status'], verbs: ['get', 'patch', 'update'] },
-  { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['create', 'patch', 'update'] },
+  { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['create', 'get', 'update'] },
 ]
 
 const dnsRules: readonly Rule[] = [
