@@ -1,4 +1,4 @@
-import { type CompiledService, rrType, type ServiceKey } from '../contract.ts'
+import { type CompiledService, type RecordSet, rrType, type ServiceKey } from '../contract.ts'
 
 const setNumbers = 4
 const typeOrder: readonly number[] = [rrType.a, rrType.aaaa, rrType.srv, rrType.txt, rrType.ns]
@@ -48,22 +48,41 @@ export class Owners {
 
   compile(key: ServiceKey, pins: readonly string[]): CompiledService {
     const sets: number[] = []
-    const texts: string[] = []
-    let end = 0
+    const bytes = new Layout()
     let index = 0
     for (const records of this.#owners.values()) {
       for (const set of records.sort(inOrder)) {
         const text = set.text()
-        texts.push(text)
-        sets.push(index, set.type, end, end + text.length)
-        end += text.length
+        const start = bytes.place(text)
+        sets.push(index, set.type, start, start + text.length)
       }
       index++
     }
-    // A buffer of its own: what is cut from the shared pool would drag the whole pool through structured clone.
-    const bytes = new Uint8Array(end)
-    Buffer.from(bytes.buffer).write(texts.join(''), 'latin1')
-    return { key, names: [...this.#owners.keys()], sets: Uint32Array.from(sets), bytes, pins }
+    return { key, names: [...this.#owners.keys()], sets: Uint32Array.from(sets), bytes: bytes.octets(), pins }
+  }
+}
+
+/** Texts one behind the other. Equal ones share their place: a single named port has the records of its service. */
+class Layout {
+  readonly #texts: string[] = []
+  readonly #places = new Map<string, number>()
+  #end = 0
+
+  place(text: string): number {
+    const known = this.#places.get(text)
+    if (known !== undefined) return known
+    const start = this.#end
+    this.#texts.push(text)
+    this.#places.set(text, start)
+    this.#end += text.length
+    return start
+  }
+
+  /** In a buffer of their own: what is cut from the shared pool would drag the whole pool through structured clone. */
+  octets(): Uint8Array {
+    const bytes = new Uint8Array(this.#end)
+    Buffer.from(bytes.buffer).write(this.#texts.join(''), 'latin1')
+    return bytes
   }
 }
 
@@ -71,13 +90,19 @@ function inOrder(one: Records, other: Records): number {
   return typeOrder.indexOf(one.type) - typeOrder.indexOf(other.type)
 }
 
-/** The record sets of a compiled service, name by name. */
-export function* setsOf(
+/** The record sets of a compiled service, chained by name in their order; `visit` is given the first of each name. */
+export function forEachName(
   service: CompiledService,
-): Generator<{ readonly name: string; readonly type: number; readonly start: number; readonly end: number }> {
+  bytes: Buffer,
+  visit: (name: string, first: RecordSet) => void,
+): void {
   const { names, sets } = service
-  for (let at = 0; at + setNumbers <= sets.length; at += setNumbers) {
+  let next: RecordSet | undefined
+  for (let at = sets.length - setNumbers; at >= 0; at -= setNumbers) {
     const [index = 0, type = 0, start = 0, end = 0] = sets.subarray(at, at + setNumbers)
-    yield { name: names[index] ?? '', type, start, end }
+    const first = { type, bytes, start, end, next }
+    const more = at > 0 && sets[at - setNumbers] === index
+    if (!more) visit(names[index] ?? '', first)
+    next = more ? first : undefined
   }
 }

@@ -4,7 +4,7 @@
  */
 import type { CompiledService, RecordSet, ServiceKey, Zone, ZoneChange, ZoneSettings } from '../contract.ts'
 import { parentOf, wireName } from './names.ts'
-import { setsOf } from './owners.ts'
+import { forEachName } from './owners.ts'
 
 const noRecords: RecordSet = { type: 0, bytes: Buffer.alloc(0), start: 0, end: 0, next: undefined }
 
@@ -36,7 +36,6 @@ export class ZoneSnapshot implements Zone {
     return this.#records.size
   }
 
-  /** Names that exist and own none. */
   find(name: string): RecordSet | undefined {
     return this.#records.get(name) ?? (this.#holds.has(name) ? noRecords : undefined)
   }
@@ -51,11 +50,11 @@ export class ZoneSnapshot implements Zone {
     const bytes = Buffer.from(service.bytes.buffer, service.bytes.byteOffset, service.bytes.byteLength)
     const old = this.#services.get(service.key)
     for (const pin of service.pins) this.#hold(pin)
-    for (const [name, set] of firstSets(service, bytes)) {
+    forEachName(service, bytes, (name, first) => {
       const existed = this.find(name) !== undefined
-      this.#records.set(name, set)
+      this.#records.set(name, first)
       if (!existed) this.#holdParent(name)
-    }
+    })
     this.#services.set(service.key, { names: service.names, pins: service.pins, bytes })
     if (old !== undefined) this.#drop(old)
   }
@@ -100,13 +99,4 @@ export class ZoneSnapshot implements Zone {
   #releaseParent(name: string): void {
     if (name !== '') this.#release(parentOf(name))
   }
-}
-
-/** For each name its record sets, chained in their order. */
-function firstSets(service: CompiledService, bytes: Buffer): Map<string, RecordSet> {
-  const first = new Map<string, RecordSet>()
-  for (const { name, type, start, end } of [...setsOf(service)].reverse()) {
-    first.set(name, { type, bytes, start, end, next: first.get(name) })
-  }
-  return first
 }
