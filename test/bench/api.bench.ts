@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { parse } from 'yaml'
 import { startFleet, temporaryFolder } from '../support/fleet.ts'
 import type { Bench, Row } from './bench.ts'
-import { type Call, load, type Rate, type Target } from './load.ts'
+import { type Call, load, type Rate, send, type Target } from './load.ts'
 
 const path = '/apis/multicluster.x-k8s.io/v1beta1/namespaces/bench/serviceimports'
 const rounds = 3
@@ -57,11 +57,11 @@ const cases: readonly Case[] = [
 
 async function seed(target: Target): Promise<void> {
   const namespace = JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'bench' } })
-  const one = { clients: 1, durationMs: 1 }
-  await load(target, one, () => ({ method: 'POST', path: '/api/v1/namespaces', body: namespace }))
+  await send(target, { method: 'POST', path: '/api/v1/namespaces', body: namespace })
   for (let n = 0; n < 500; n++) {
     const body = serviceImport(`seed-${n}`).replace('"app":"shop"', '"app":"shop","seed":"yes"')
-    await load(target, { clients: 1, durationMs: 0.001 }, () => ({ method: 'POST', path, body }))
+    const code = await send(target, { method: 'POST', path, body })
+    if (code !== 201) throw new Error(`seeding answered ${code}`)
   }
 }
 

@@ -18,6 +18,16 @@ export type Rate = {
   readonly failures: number
 }
 
+function agentOf(target: Target, maxSockets: number): Agent {
+  return new Agent({
+    keepAlive: true,
+    maxSockets,
+    rejectUnauthorized: target.ca !== undefined,
+    ...(target.ca === undefined ? {} : { ca: target.ca }),
+    ...(target.cert === undefined ? {} : { cert: target.cert, key: target.key }),
+  })
+}
+
 function once(agent: Agent, target: Target, call: Call): Promise<number> {
   return new Promise((resolve, reject) => {
     const headers = call.body === undefined ? {} : { 'content-type': 'application/json' }
@@ -33,6 +43,16 @@ function once(agent: Agent, target: Target, call: Call): Promise<number> {
   })
 }
 
+/** One request; the status code. */
+export async function send(target: Target, call: Call): Promise<number> {
+  const agent = agentOf(target, 1)
+  try {
+    return await once(agent, target, call)
+  } finally {
+    agent.destroy()
+  }
+}
+
 export function quantile(sorted: readonly number[], q: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? Number.NaN
 }
@@ -43,13 +63,7 @@ export async function load(
   options: { readonly clients: number; readonly durationMs: number },
   next: (n: number) => Call,
 ): Promise<Rate> {
-  const agent = new Agent({
-    keepAlive: true,
-    maxSockets: options.clients,
-    rejectUnauthorized: target.ca !== undefined,
-    ...(target.ca === undefined ? {} : { ca: target.ca }),
-    ...(target.cert === undefined ? {} : { cert: target.cert, key: target.key }),
-  })
+  const agent = agentOf(target, options.clients)
   const latencies: number[] = []
   let failures = 0
   let sent = 0

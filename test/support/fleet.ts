@@ -36,10 +36,14 @@ function isFree(port: number): Promise<boolean> {
   })
 }
 
+/** Below the ports that Linux gives to outgoing connections. */
+const firstPort = 20_000
+const lastPort = 32_000
+
 /** A port with `span` free ones from it on, chosen at random so that runs side by side rarely meet. */
 export async function freePorts(): Promise<number> {
   for (let attempt = 0; attempt < 50; attempt++) {
-    const base = 20_000 + Math.floor(Math.random() * 1_900) * span
+    const base = firstPort + Math.floor((Math.random() * (lastPort - firstPort)) / span) * span
     const free = await Promise.all(Array.from({ length: span }, (_, i) => isFree(base + i)))
     if (free.every(Boolean)) return base
   }
