@@ -15,14 +15,14 @@ import { invalidValue } from '../kernel/field-error.ts'
 import type { Logger } from '../kernel/log.ts'
 import { type Identity, signRequest, type VerifiedRequest, verifyRequest } from './certificate.ts'
 
-export const membersGroup = 'hub.isthmus.dev:members'
-export const memberPrefix = 'hub.isthmus.dev:member:'
-export const generationPrefix = 'hub.isthmus.dev:generation:'
-export const joinersGroup = 'hub.isthmus.dev:joiners'
-export const joinerPrefix = 'hub.isthmus.dev:joiner:'
+const membersGroup = 'hub.isthmus.dev:members'
+const memberPrefix = 'hub.isthmus.dev:member:'
+const generationPrefix = 'hub.isthmus.dev:generation:'
+const joinersGroup = 'hub.isthmus.dev:joiners'
+const joinerPrefix = 'hub.isthmus.dev:joiner:'
 
 /** On the namespace of a member: whose it is. */
-export const clusterLabel = 'hub.isthmus.dev/cluster'
+const clusterLabel = 'hub.isthmus.dev/cluster'
 /** On a MemberCluster: the token with which it last joined, and the generation that this made. */
 const joinedWith = 'hub.isthmus.dev/joined-with'
 
