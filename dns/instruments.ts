@@ -1,4 +1,5 @@
 /** What the responder counts, named after the metrics of CoreDNS. */
+import { readFileSync } from 'node:fs'
 import type { HistogramReading, Metrics } from '../src/kernel/metrics.ts'
 import { durationBuckets, type ProblemReason, type Report, type Transport } from './contract.ts'
 
@@ -15,6 +16,13 @@ export type Instruments = {
 export function instrumentsOf(metrics: Metrics): Instruments {
   const gauge = (name: string, help: string, labels: readonly string[] = []) =>
     metrics.gauge({ name: `isthmus_dns_${name}`, help, labels })
+  metrics.gaugeFrom(
+    {
+      name: 'isthmus_dns_udp_receive_buffer_errors',
+      help: 'Datagrams that the kernel dropped for want of room, of all sockets in this network namespace.',
+    },
+    receiveBufferErrors,
+  )
   const services = gauge('services', 'ServiceImports that the zone is made of.')
   const names = gauge('names', 'Names that own records.')
   const serial = gauge('zone_serial', 'Serial of the zone: the time of its last change.')
@@ -35,6 +43,20 @@ export function instrumentsOf(metrics: Metrics): Instruments {
     serial: value => serial.set(value),
     skipped: (reason, count) => skipped.set(count, { reason }),
     buildSeconds: seconds => build.observe(seconds),
+  }
+}
+
+/** RcvbufErrors of UDP; NaN where the kernel does not say. */
+function receiveBufferErrors(): number {
+  try {
+    const lines = readFileSync('/proc/net/snmp', 'utf8').split('\n')
+    const [names = [], values = []] = lines
+      .filter(line => line.startsWith('Udp:'))
+      .map(line => line.split(' '))
+    return Number(values[names.indexOf('RcvbufErrors')])
+  } catch {
+    // Not Linux, or /proc is hidden.
+    return Number.NaN
   }
 }
 

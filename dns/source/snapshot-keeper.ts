@@ -18,6 +18,8 @@ export type KeeperOptions = {
 export class SnapshotKeeper {
   readonly #options: KeeperOptions
   #changed: boolean = true
+  /** One write after the other: the last one has the newest. */
+  #saving: Promise<void> = Promise.resolve()
   /** Until when what is served was known to be current, when that is past. */
   #currentAtMs: number | undefined
 
@@ -59,7 +61,13 @@ export class SnapshotKeeper {
     await every(options, () => this.save(source, serial()), signal)
   }
 
-  async save(source: ServiceSource, serial: number): Promise<void> {
+  save(source: ServiceSource, serial: number): Promise<void> {
+    const saved = this.#saving.then(() => this.#save(source, serial))
+    this.#saving = saved.catch(() => undefined)
+    return saved
+  }
+
+  async #save(source: ServiceSource, serial: number): Promise<void> {
     const { file, clock } = this.#options
     if (file === undefined) return
     if (!this.#changed) {

@@ -157,6 +157,8 @@ describe('a responder', () => {
     const started = await ready(await running(services, { workers: 3 }))
     const asked = await Promise.all(Array.from({ length: 24 }, () => started.ask('web.prod A')))
     expect(new Set(asked)).toEqual(new Set(['NOERROR A 10.0.0.1']))
+    const overTcp = await Promise.all(Array.from({ length: 24 }, () => started.askTcp('web.prod A')))
+    expect(new Set(overTcp.map(reply => reply.status))).toEqual(new Set(['NOERROR']))
     await services.put({ imports: [aClusterSetIp('prod/web', ['10.0.0.2'], [])] })
     await answers(started, 'web.prod A', 'NOERROR A 10.0.0.2')
     await started.dns.settled()

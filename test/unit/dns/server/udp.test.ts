@@ -83,6 +83,27 @@ describe('the UDP server', () => {
     other.close()
   })
 
+  it('steps over datagrams of 65 KB that are made of pointers', async () => {
+    const server = await serving()
+    const client = await clientOf(server.port)
+    // Each name a pointer to the next: whoever follows them is busy for seconds.
+    const hops = Buffer.alloc(65_400)
+    for (let at = 0; at < hops.length; at += 2) hops.writeUInt16BE(0xc000 | ((12 + at + 2) & 0x3fff), at)
+    const counts = [
+      [0, 0xffff],
+      [0xffff, 0],
+      [1, 3],
+    ] as const
+    for (const [questions, additionals] of counts) {
+      const head = Buffer.from('123401000000000000000000', 'hex')
+      head.writeUInt16BE(questions, 4)
+      head.writeUInt16BE(additionals, 10)
+      const reply = await client.ask(Buffer.concat([head, hops]))
+      expect(reply.toString('hex')).toBe('123481010000000000000000')
+    }
+    expect(shown(await client.ask(web)).status).toBe('NOERROR')
+  })
+
   it('tells in one sentence that the port is in use, or the address is not here', async () => {
     const server = await serving()
     await expect(serving({ port: server.port })).rejects.toThrow(
