@@ -7,7 +7,9 @@ import type { Service, ServiceSpec } from './schema.ts'
 
 export function prepareService(service: Service, old?: Service): Service {
   const sent = service.spec ?? {}
-  if (old === undefined) return { ...service, spec: withBothAddresses(sent) }
+  if (old === undefined) {
+    return { ...service, spec: withBothAddresses(sent), status: { loadBalancer: {} } }
+  }
   const before = old.spec ?? {}
   const kept = dropForeign(keepAllocated(sent, before), before)
   return { ...service, spec: withBothAddresses(movedAddresses(kept, before)) }
