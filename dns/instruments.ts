@@ -15,7 +15,7 @@ export type Instruments = {
 
 export function instrumentsOf(metrics: Metrics): Instruments {
   const gauge = (name: string, help: string, labels: readonly string[] = []) =>
-    metrics.gauge({ name: `isthmus_dns_${name}`, help, labels })
+    metrics.gauge({ name, help, labels })
   metrics.gaugeFrom(
     {
       name: 'isthmus_dns_udp_receive_buffer_errors',
@@ -23,10 +23,12 @@ export function instrumentsOf(metrics: Metrics): Instruments {
     },
     receiveBufferErrors,
   )
-  const services = gauge('services', 'ServiceImports that the zone is made of.')
-  const names = gauge('names', 'Names that own records.')
-  const serial = gauge('zone_serial', 'Serial of the zone: the time of its last change.')
-  const skipped = gauge('skipped_records', 'Parts of services that cannot become records.', ['reason'])
+  const services = gauge('isthmus_dns_services', 'ServiceImports that the zone is made of.')
+  const names = gauge('isthmus_dns_names', 'Names that own records.')
+  const serial = gauge('isthmus_dns_zone_serial', 'Serial of the zone: the time of its last change.')
+  const skipped = gauge('isthmus_dns_skipped_records', 'Parts of services that cannot become records.', [
+    'reason',
+  ])
   const build = metrics.histogram({
     name: 'isthmus_dns_build_duration_seconds',
     help: 'Time to make the records of one service.',
@@ -63,12 +65,20 @@ function receiveBufferErrors(): number {
 /** Adds up what the workers report. */
 function queryInstruments(metrics: Metrics): (report: Report) => void {
   const counter = (name: string, help: string, labels: readonly string[] = []) =>
-    metrics.counter({ name: `isthmus_dns_${name}`, help, labels })
-  const requests = counter('requests_total', 'Queries answered.', ['proto', 'type'])
-  const responses = counter('responses_total', 'Answers by response code.', ['proto', 'type', 'rcode'])
-  const dropped = counter('dropped_total', 'Messages and connections without an answer.', ['proto'])
-  const truncated = counter('truncated_total', 'Answers that not all records fitted into.', ['proto'])
-  const faults = counter('faults_total', 'Errors inside of the responder.')
+    metrics.counter({ name, help, labels })
+  const requests = counter('isthmus_dns_requests_total', 'Queries answered.', ['proto', 'type'])
+  const responses = counter('isthmus_dns_responses_total', 'Answers by response code.', [
+    'proto',
+    'type',
+    'rcode',
+  ])
+  const dropped = counter('isthmus_dns_dropped_total', 'Messages and connections without an answer.', [
+    'proto',
+  ])
+  const truncated = counter('isthmus_dns_truncated_total', 'Answers that not all records fitted into.', [
+    'proto',
+  ])
+  const faults = counter('isthmus_dns_faults_total', 'Errors inside of the responder.')
   const durations = durationsOf(metrics)
   return report => {
     for (const { transport: proto, type, rcode, count } of report.requests) {

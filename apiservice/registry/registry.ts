@@ -19,6 +19,7 @@ import { patch } from './patch.ts'
 import { createReview } from './review.ts'
 import { update } from './update.ts'
 import { watch } from './watch.ts'
+import { lostRaces } from './write.ts'
 
 type ResourceInfo = Extract<RequestInfo, { readonly isResource: true }>
 
@@ -28,6 +29,8 @@ type Verbs = ReadonlyMap<ResourceVerb, (call: Call, signal: AbortSignal) => Prom
 export function makeRegistry(parts: RegistryParts): Handler {
   const resources = new Map(parts.kinds.flatMap(resourcesOf).map(found => [addressOf(found), found]))
   const verbs = new Map(parts.kinds.map(kind => [kind, verbsOf(kind, parts)]))
+  // So that it can be asked for before the first race is lost.
+  parts.metrics.counter(lostRaces)
   return async (request, signal) => {
     const { info } = request
     if (!info.isResource) throw noSuchPath()

@@ -54,7 +54,7 @@ export async function change(
   throw conflict(call.resource.ref, call.name)
 }
 
-const lostRaces = {
+export const lostRaces = {
   name: 'isthmus_registry_lost_races_total',
   help: 'Writes that were decided again because another write came first.',
   labels: ['resource'],

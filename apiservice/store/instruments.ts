@@ -10,16 +10,20 @@ export class StoreInstruments {
 
   constructor(metrics: Metrics, timeline: Timeline, hub: WatchHub) {
     const gauge = (name: string, help: string, read: () => number): void =>
-      metrics.gaugeFrom({ name: `isthmus_store_${name}`, help }, read)
-    gauge('revision', 'Revision of the newest durable write.', () => timeline.revision)
-    gauge('objects', 'Objects in the store.', () => timeline.objects)
-    gauge('keys', 'Keys of objects and of kept deletions.', () => timeline.keys)
-    gauge('history_events', 'Changes kept for watches and older lists.', () => timeline.history.events)
-    gauge('history_bytes', 'Bytes that only the history needs.', () => timeline.history.bytes)
-    gauge('watches', 'Open watches.', () => hub.size)
+      metrics.gaugeFrom({ name, help }, read)
+    gauge('isthmus_store_revision', 'Revision of the newest durable write.', () => timeline.revision)
+    gauge('isthmus_store_objects', 'Objects in the store.', () => timeline.objects)
+    gauge('isthmus_store_keys', 'Keys of objects and of kept deletions.', () => timeline.keys)
+    gauge(
+      'isthmus_store_history_events',
+      'Changes kept for watches and older lists.',
+      () => timeline.history.events,
+    )
+    gauge('isthmus_store_history_bytes', 'Bytes that only the history needs.', () => timeline.history.bytes)
+    gauge('isthmus_store_watches', 'Open watches.', () => hub.size)
     const writes = metrics.counter({ name: 'isthmus_store_writes_total', help: 'Durable writes.' })
     const seconds = metrics.histogram({
-      name: 'isthmus_store_commit_seconds',
+      name: 'isthmus_store_commit_duration_seconds',
       help: 'How long a group commit took, sync included.',
       buckets: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 2],
     })
