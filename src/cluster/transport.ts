@@ -8,6 +8,7 @@ import { Agent, type AgentOptions, request as httpsRequest, type RequestOptions 
 import { createSecureContext } from 'node:tls'
 import type { Clock } from '../kernel/clock.ts'
 import { unavailable } from '../kernel/errors.ts'
+import { type Counter, type Metrics, noMetrics } from '../kernel/metrics.ts'
 
 /** PEM texts and a bearer token. What is absent is not used; without `ca` the system's roots are trusted. */
 export type Credentials = {
@@ -28,6 +29,8 @@ export type TransportOptions = {
   /** How long a server may take until the head of its answer is there; 30 s unless told. */
   readonly headTimeoutMs?: number
   readonly userAgent?: string
+  /** Counts requests as client-go does. */
+  readonly metrics?: Metrics
 }
 
 export type HttpRequest = {
@@ -55,6 +58,7 @@ const requestSockets = 16
 export class Transport {
   readonly #options: TransportOptions
   readonly #servers: readonly URL[]
+  readonly #requests: Counter
   #connections: Connections | undefined
   /** Index of the address that answered last. */
   #current = 0
@@ -64,6 +68,11 @@ export class Transport {
     if (options.servers.length === 0) throw new Error('no server address given')
     this.#options = options
     this.#servers = options.servers.map(httpsUrl)
+    this.#requests = (options.metrics ?? noMetrics).counter({
+      name: 'rest_client_requests_total',
+      help: 'Requests to other API servers and to this one itself; the code is <error> when no answer came.',
+      labels: ['code', 'method', 'host'],
+    })
   }
 
   /**
@@ -78,6 +87,7 @@ export class Transport {
     for (let turn = 0; turn < this.#servers.length; turn += 1) {
       const index = (this.#current + turn) % this.#servers.length
       const outcome = await this.#tryServer(index, request, { connections, signal })
+      this.#count(index, request, outcome)
       if ('answer' in outcome) {
         this.#current = index
         return outcome.answer
@@ -92,6 +102,11 @@ export class Transport {
   close(): void {
     this.#connections?.requests.destroy()
     this.#connections?.streams.destroy()
+  }
+
+  #count(index: number, { method }: HttpRequest, outcome: Outcome): void {
+    const code = 'answer' in outcome ? String(outcome.answer.statusCode) : '<error>'
+    this.#requests.add({ code, method, host: this.#servers[index]?.host ?? '' })
   }
 
   #connectionsFor(credentials: Credentials): Connections {

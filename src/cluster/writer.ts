@@ -3,6 +3,13 @@ import { isReason } from '../kernel/errors.ts'
 import type { Counter, Metrics } from '../kernel/metrics.ts'
 import type { Cluster, Resource, WriteOptions } from './cluster.ts'
 
+/** Verbs are those of authorization. */
+type Write = {
+  readonly resource: Resource<unknown>
+  readonly subresource?: string
+  readonly verb: 'create' | 'update' | 'delete'
+}
+
 type Written = { readonly metadata: ObjectMeta }
 
 /**
@@ -19,8 +26,8 @@ export class Writer {
     this.#cluster = cluster
     this.#writes = metrics.counter({
       name: 'isthmus_cluster_writes_total',
-      help: 'Writes of controllers and agents; stale ones changed nothing and are tried again.',
-      labels: ['cluster', 'resource', 'verb', 'result'],
+      help: 'Writes of controllers and agents: done, stale (nothing changed, tried again) or failed.',
+      labels: ['cluster', 'resource', 'subresource', 'verb', 'result'],
     })
   }
 
@@ -30,7 +37,7 @@ export class Writer {
   }
 
   create<O extends Written>(resource: Resource<O>, object: O, signal: AbortSignal): Promise<O | undefined> {
-    return this.#write(resource, 'create', () => this.#cluster.create(resource, object, signal))
+    return this.#write({ resource, verb: 'create' }, () => this.#cluster.create(resource, object, signal))
   }
 
   /** Replaces exactly the version whose resourceVersion the object carries. */
@@ -40,8 +47,10 @@ export class Writer {
     options: WriteOptions,
     signal: AbortSignal,
   ): Promise<O | undefined> {
-    const verb = options.subresource === undefined ? 'replace' : `replace ${options.subresource}`
-    return this.#write(resource, verb, () => this.#cluster.replace(resource, object, options, signal))
+    const { subresource = '' } = options
+    return this.#write({ resource, subresource, verb: 'update' }, () =>
+      this.#cluster.replace(resource, object, options, signal),
+    )
   }
 
   /** Deletes this object and none of the same name that came after it. */
@@ -49,29 +58,29 @@ export class Writer {
     const { namespace, name, uid } = object.metadata
     const ref = namespace === undefined ? { name } : { namespace, name }
     const options = { ...(uid === undefined ? {} : { uid }), signal }
-    await this.#write(resource, 'delete', () => this.#cluster.delete(resource, ref, options))
+    await this.#write({ resource, verb: 'delete' }, () => this.#cluster.delete(resource, ref, options))
   }
 
   async #write<T>(
-    resource: Resource<unknown>,
-    verb: string,
+    { resource, subresource = '', verb }: Write,
     write: () => Promise<T>,
   ): Promise<T | undefined> {
-    const labels = { cluster: this.#cluster.name, resource: resource.plural, verb }
+    const labels = { cluster: this.#cluster.name, resource: resource.plural, subresource, verb }
     try {
       const written = await write()
       this.#writes.add({ ...labels, result: 'done' })
       for (const listener of this.#listeners) listener()
       return written
     } catch (thrown) {
-      if (!isStale(verb, thrown)) throw thrown
-      this.#writes.add({ ...labels, result: 'stale' })
+      const stale = isStale(verb, thrown)
+      this.#writes.add({ ...labels, result: stale ? 'stale' : 'failed' })
+      if (!stale) throw thrown
       return undefined
     }
   }
 }
 
-function isStale(verb: string, thrown: unknown): boolean {
+function isStale(verb: Write['verb'], thrown: unknown): boolean {
   if (!isReason(thrown, 'NotFound')) return isReason(thrown, 'Conflict', 'AlreadyExists')
   // Without a name it is a resource that is missing, and on create a namespace: of these the informer tells nothing.
   return verb !== 'create' && thrown.details?.name !== undefined

@@ -34,9 +34,9 @@ export async function startDnsProcess(options: DnsProcessOptions, context: Conte
   ])
   const home = await openHome(options.home)
   const named = options.context === undefined ? {} : { context: options.context }
-  const { clock } = context
+  const { clock, metrics } = context
   const found = await fromKubeconfig({ path: options.kubeconfig, ...named, clock })
-  const cluster = new ClusterClient({ ...found, clock })
+  const cluster = new ClusterClient({ ...found, clock, metrics })
   const ttlSeconds = Math.ceil(options.ttl / 1000)
   const role = { cluster, host, port, home, ttlSeconds, workers, lameDuckMs: options.lameDuck }
   const dns = await startDnsRole(role, context)

@@ -109,6 +109,7 @@ class Agent {
       servers: membership.servers,
       credentials: async () => membership.credentials(),
       clock,
+      metrics,
     })
     this.#hub = hub
     const renewal = {

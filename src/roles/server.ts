@@ -190,12 +190,13 @@ async function running(
   const client = async (name: string, subject: ClientSubject): Promise<ClusterClient> => {
     const { certificate, key } = await identity.client(name, subject)
     const credentials = { ca: identity.caBundle, cert: certificate, key }
-    const { clock } = context
+    const { clock, metrics } = context
     const made = new ClusterClient({
       name: options.name,
       servers: [localUrl],
       credentials: async () => credentials,
       clock,
+      metrics,
     })
     clients.push(made)
     return made

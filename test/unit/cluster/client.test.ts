@@ -7,6 +7,7 @@ import type { Credentials } from '../../../src/cluster/transport.ts'
 import { issueClient } from '../../../src/identity/certificate.ts'
 import { never } from '../../../src/kernel/abort.ts'
 import { systemClock } from '../../../src/kernel/clock.ts'
+import { type Labels, noMetrics } from '../../../src/kernel/metrics.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type HttpsServer, httpsServer, sendJson } from '../../support/https-server.ts'
 import { manualClock, settled } from '../../support/manual-clock.ts'
@@ -118,6 +119,18 @@ describe('a cluster client', () => {
     await client.get(configMaps, web, never)
     expect(server.asked).toHaveLength(2)
     expect(server.connections).toBe(1)
+  })
+
+  it('counts what came of its requests as client-go does', async () => {
+    const server = await serve((_request, response) => sendJson(response, 200, object('web')))
+    const counted: Labels[] = []
+    const metrics = { ...noMetrics, counter: () => ({ add: (labels: Labels = {}) => counted.push(labels) }) }
+    const client = connect(server, { servers: ['https://127.0.0.1:1', server.url], metrics })
+    await client.get(configMaps, web, never)
+    expect(counted).toEqual([
+      { code: '<error>', method: 'GET', host: '127.0.0.1:1' },
+      { code: '200', method: 'GET', host: new URL(server.url).host },
+    ])
   })
 
   it('says which addresses could not be reached', async () => {

@@ -44,7 +44,9 @@ describe('Writer', () => {
     const { counted, writer } = setUp()
     const created = await writer.create(exports, serviceExport(), never)
     expect(created?.metadata.resourceVersion).toBeDefined()
-    expect(counted).toEqual([{ cluster: 'east', resource: 'serviceexports', verb: 'create', result: 'done' }])
+    expect(counted).toEqual([
+      { cluster: 'east', resource: 'serviceexports', subresource: '', verb: 'create', result: 'done' },
+    ])
   })
 
   it('answers nothing, and counts, when something else is there than was thought', async () => {
@@ -74,8 +76,9 @@ describe('Writer', () => {
     ['there is no such resource', noSuchPath()],
     ['the namespace is missing', notFound({ group: '', resource: 'namespaces' }, 'shop')],
   ])('throws on create when %s', async (_, failure) => {
-    const { writer } = setUp(() => failure)
+    const { counted, writer } = setUp(() => failure)
     await expect(writer.create(exports, serviceExport(), never)).rejects.toBe(failure)
+    expect(counted.map(labels => labels.result)).toEqual(['failed'])
   })
 
   it('throws on delete when there is no such resource', async () => {
