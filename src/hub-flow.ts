@@ -9,7 +9,6 @@ import { startInformer } from './cluster/informer.ts'
 import { equalJson } from './cluster/json.ts'
 import { Writer } from './cluster/writer.ts'
 import type { Member } from './contract.ts'
-import type { Family } from './ip/address.ts'
 import { type Clock, fromTime } from './kernel/clock.ts'
 import type { Logger } from './kernel/log.ts'
 import type { Metrics } from './kernel/metrics.ts'
@@ -90,16 +89,23 @@ function byAge(a: ClusterSetService, b: ClusterSetService): number {
 }
 
 function observePools(allocator: Allocator, metrics: Metrics): void {
-  const used = (family: Family) => () => allocator.usage().find(pool => pool.family === family)?.used ?? 0
-  for (const family of ['IPv4', 'IPv6'] as const) {
-    metrics.gaugeFrom(
-      {
-        name: `isthmus_allocate_${family.toLowerCase()}_addresses`,
-        help: `${family} ClusterSetIPs that services hold, published or not.`,
-      },
-      used(family),
-    )
-  }
+  const labels = ['family']
+  metrics.gaugeFrom(
+    {
+      name: 'isthmus_allocate_held_addresses',
+      help: 'ClusterSetIPs that services hold, published or not.',
+      labels,
+    },
+    () => allocator.usage().map(({ family, used }) => ({ labels: { family }, value: used })),
+  )
+  metrics.gaugeFrom(
+    {
+      name: 'isthmus_allocate_pool_addresses',
+      help: 'ClusterSetIPs that there are in all, held or free.',
+      labels,
+    },
+    () => allocator.usage().map(({ family, size }) => ({ labels: { family }, value: Number(size) })),
+  )
 }
 
 /** The members as the merge needs them, and whose exports are touched when one changes. */

@@ -22,6 +22,9 @@ export type MetricOptions = {
   readonly buckets?: readonly number[]
 }
 
+/** The value of a gauge for one set of labels. */
+export type GaugeReading = { readonly labels: Labels; readonly value: number }
+
 /** What a histogram that is kept elsewhere holds for one set of labels. */
 export type HistogramReading = {
   readonly labels: Labels
@@ -35,7 +38,7 @@ export interface Metrics {
   counter(options: MetricOptions): Counter
   gauge(options: MetricOptions): Gauge
   /** A gauge that is read when somebody asks. */
-  gaugeFrom(options: MetricOptions, read: () => number): void
+  gaugeFrom(options: MetricOptions, read: () => number | readonly GaugeReading[]): void
   histogram(options: MetricOptions): Histogram
   /** A histogram that is counted elsewhere, such as in a worker thread, and read when somebody asks. */
   histogramFrom(options: MetricOptions, read: () => readonly HistogramReading[]): void

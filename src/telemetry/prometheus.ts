@@ -41,7 +41,9 @@ export function prometheus(options: PrometheusOptions = {}): Metrics {
     },
     gaugeFrom(metric, read) {
       const collect = function (this: Gauge): void {
-        this.set(read())
+        const value = read()
+        if (typeof value === 'number') this.set(value)
+        else for (const reading of value) this.set(reading.labels, reading.value)
       }
       once(metric.name, Gauge, () => new Gauge({ ...configOf(metric), collect, registers: [register] }))
     },

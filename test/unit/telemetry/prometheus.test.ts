@@ -36,6 +36,15 @@ describe('metrics', () => {
     )
   })
 
+  it('show a gauge that is read for each set of labels', async () => {
+    const metrics = prometheus()
+    metrics.gaugeFrom({ name: 'isthmus_f', help: 'F.', labels: ['family'] }, () => [
+      { labels: { family: 'IPv4' }, value: 1 },
+      { labels: { family: 'IPv6' }, value: 2 },
+    ])
+    expect(await metrics.text()).toContain('isthmus_f{family="IPv4"} 1\nisthmus_f{family="IPv6"} 2\n')
+  })
+
   it('show a histogram that is counted elsewhere', async () => {
     const metrics = prometheus()
     const options = { name: 'isthmus_e_seconds', help: 'E.', labels: ['type'], buckets: [1, 2] }
