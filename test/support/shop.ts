@@ -35,7 +35,7 @@ export function serviceExport(name = 'web', spec?: ServiceExport['spec']): Servi
   }
 }
 
-/** A slice of `shop/web` as the stock controller writes it. */
+/** A slice as the stock controller writes it, of the Service that its name begins with: `web-abc`. */
 export function slice(
   name: string,
   addresses: readonly string[],

@@ -1,0 +1,140 @@
+// The two ways to run a fleet, as the flow tests see them.
+import { join } from 'node:path'
+import type { ClusterClient } from '../../src/cluster/client.ts'
+import { type Fleet, freePorts, startFleet, temporaryFolder } from '../support/fleet.ts'
+import { contextClient } from '../support/fleet-client.ts'
+import { type RoleProcess, runRole, startRole } from '../support/role-process.ts'
+
+export const members = ['east', 'west'] as const
+export type Member = (typeof members)[number]
+export type Part = 'hub' | Member | 'east dns' | 'west dns'
+
+export type Deployment = {
+  /** With all rights, kept over restarts. */
+  client(context: 'hub' | Member): ClusterClient
+  dnsPort(member: Member): number
+  /** SIGKILL. Undefined: the parts are one. */
+  readonly kill: ((part: Part) => Promise<void>) | undefined
+  readonly start: ((part: Part) => Promise<void>) | undefined
+  /** SIGKILL of everything, and a new start with what is on disk. */
+  restart(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Hub, members and DNS in one process. */
+export async function oneProcess(): Promise<Deployment> {
+  const folder = temporaryFolder()
+  const home = join(folder.path, 'home')
+  let fleet: Fleet = await startFleet({ home })
+  const clients = await clientsOf(() => join(home, 'kubeconfig'))
+  return {
+    ...clients.of,
+    dnsPort: member => fleet.port + 10 + members.indexOf(member),
+    kill: undefined,
+    start: undefined,
+    restart: async () => {
+      await fleet.kill()
+      fleet = await startFleet({ home, port: fleet.port })
+    },
+    stop: async () => {
+      clients.close()
+      await fleet.stop()
+      folder.dispose()
+    },
+  }
+}
+
+/** Hub, members and DNS as separate processes, joined by tokens. */
+export async function separateProcesses(): Promise<Deployment> {
+  const folder = temporaryFolder()
+  const base = await freePorts()
+  const homeOf = (name: string): string => join(folder.path, name)
+  const dnsPort = (member: Member): number => base + 10 + members.indexOf(member)
+  const commands = new Map<Part, readonly string[]>([['hub', hubCommand(homeOf('hub'), base)]])
+  const running = new Map<Part, RoleProcess>()
+  const start = async (part: Part): Promise<void> => {
+    running.set(part, await startRole(commands.get(part) ?? []))
+  }
+  const kill = async (part: Part): Promise<void> => {
+    await running.get(part)?.kill()
+  }
+  await start('hub')
+  for (const [index, member] of members.entries()) {
+    const token = await runRole(['token', 'create', '--home', homeOf('hub'), '--cluster', member])
+    const port = base + 1 + index
+    commands.set(member, [...memberCommand(homeOf(member), member, port), '--join', token])
+    await start(member)
+    // The token was for once.
+    commands.set(member, memberCommand(homeOf(member), member, port))
+    commands.set(
+      `${member} dns`,
+      dnsCommand(homeOf(member), homeOf(`${member}-dns`), dnsPort(member), base + 15 + index),
+    )
+    await start(`${member} dns`)
+  }
+  const clients = await clientsOf(context => join(homeOf(context), 'kubeconfig'))
+  return {
+    ...clients.of,
+    dnsPort,
+    kill,
+    start,
+    restart: async () => {
+      await Promise.all([...running.keys()].map(kill))
+      await Promise.all([...running.keys()].map(start))
+    },
+    stop: async () => {
+      clients.close()
+      await Promise.all([...running.values()].map(process => process.stop()))
+      folder.dispose()
+    },
+  }
+}
+
+const local = ['--host', '127.0.0.1', '--log-level', 'warn']
+
+function hubCommand(home: string, port: number): readonly string[] {
+  return ['hub', '--home', home, '--port', `${port}`, '--advertise', `127.0.0.1:${port}`, ...local]
+}
+
+function memberCommand(home: string, id: string, port: number): readonly string[] {
+  return ['member', '--cluster-id', id, '--home', home, '--port', `${port}`, ...local]
+}
+
+function dnsCommand(memberHome: string, home: string, port: number, probePort: number): readonly string[] {
+  const kubeconfig = join(memberHome, 'dns.kubeconfig')
+  return [
+    'dns',
+    '--kubeconfig',
+    kubeconfig,
+    '--home',
+    home,
+    '--port',
+    `${port}`,
+    '--probe-port',
+    `${probePort}`,
+    ...local,
+  ]
+}
+
+async function clientsOf(kubeconfigOf: (context: 'hub' | Member) => string): Promise<{
+  readonly of: { client(context: 'hub' | Member): ClusterClient }
+  close(): void
+}> {
+  const contexts = ['hub', ...members] as const
+  const clients = new Map(
+    await Promise.all(
+      contexts.map(async context => [context, await contextClient(kubeconfigOf(context), context)] as const),
+    ),
+  )
+  const client = (context: 'hub' | Member): ClusterClient => {
+    const found = clients.get(context)
+    if (found === undefined) throw new Error(`no context ${context}`)
+    return found
+  }
+  return {
+    of: { client },
+    close: () => {
+      for (const context of contexts) client(context).close()
+    },
+  }
+}

@@ -1,0 +1,269 @@
+// The whole way from an export in one cluster to an answer in another, over HTTPS with RBAC on, on real stores.
+import { Resolver } from 'node:dns/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { EventKind } from '../../src/api/kinds/event.ts'
+import { resource } from '../../src/cluster/cluster.ts'
+import { eventually } from '../support/eventually.ts'
+import {
+  namespaces,
+  serviceExports,
+  serviceImports,
+  services,
+  slices,
+  textOf,
+} from '../support/memory-fleet.ts'
+import { headless, service, serviceExport, slice } from '../support/shop.ts'
+import { type Deployment, type Member, members, oneProcess, separateProcesses } from './deployment.ts'
+
+const signal = (): AbortSignal => AbortSignal.timeout(20_000)
+const name = (service: string): string => `${service}.shop.svc.clusterset.local`
+
+/** What people do and see, in sentences. */
+class Shop {
+  readonly #deployment: Deployment
+
+  constructor(deployment: Deployment) {
+    this.#deployment = deployment
+  }
+
+  async open(member: Member): Promise<void> {
+    const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } }
+    await this.#deployment.client(member).create(namespaces, object, signal())
+  }
+
+  async export(
+    member: Member,
+    what: string,
+    {
+      addresses,
+      port = 80,
+      isHeadless = false,
+      hostname,
+    }: {
+      readonly addresses: readonly string[]
+      readonly port?: number
+      readonly isHeadless?: boolean
+      readonly hostname?: string
+    },
+  ): Promise<void> {
+    const client = this.#deployment.client(member)
+    const { clusterIP: _clusterIP, ...spec } = service().spec ?? {}
+    const ports = [{ name: 'http', protocol: 'TCP', port }]
+    const wanted = { ...service(what), spec: { ...spec, ports, ...(isHeadless ? headless : {}) } }
+    await client.create(services, wanted, signal())
+    const endpoints = addresses.map(address => ({
+      addresses: [address],
+      conditions: { ready: true },
+      ...(hostname === undefined ? {} : { hostname }),
+    }))
+    await client.create(slices, slice(`${what}-abc`, [], { endpoints }), signal())
+    await client.create(serviceExports, serviceExport(what), signal())
+  }
+
+  /** In both clusters, seen in both. */
+  async exportHeadless(what: string): Promise<void> {
+    await this.export('east', what, { addresses: ['10.1.0.41'], isHeadless: true })
+    await this.export('west', what, { addresses: ['10.2.0.41'], isHeadless: true })
+    await this.expectAnswers(what, ['10.1.0.41', '10.2.0.41'])
+  }
+
+  async expectAnswers(
+    what: string,
+    addresses: readonly string[],
+    from: readonly Member[] = members,
+  ): Promise<void> {
+    for (const member of from) {
+      // A member that had lost its hub asks again after at most 15 s, and sends again after at most 30 s.
+      await eventually(
+        async () => expect(await this.addressesOf(member, name(what))).toEqual(addresses),
+        45_000,
+      )
+    }
+  }
+
+  async move(member: Member, what: string, address: string): Promise<void> {
+    const client = this.#deployment.client(member)
+    const there = await client.get(slices, { namespace: 'shop', name: `${what}-abc` }, signal())
+    const endpoints = [{ addresses: [address], conditions: { ready: true } }]
+    await client.replace(slices, { ...there, endpoints }, {}, signal())
+  }
+
+  importOf(member: Member, what: string) {
+    return this.#deployment.client(member).get(serviceImports, { namespace: 'shop', name: what }, signal())
+  }
+
+  async readyImport(member: Member, what: string) {
+    const found = await this.importOf(member, what)
+    expect(textOf(found.status?.conditions)).toEqual({ Ready: 'True/Ready' })
+    return found
+  }
+
+  async conditionsOf(member: Member, what: string): Promise<Readonly<Record<string, string>>> {
+    const client = this.#deployment.client(member)
+    const found = await client.get(serviceExports, { namespace: 'shop', name: what }, signal())
+    return textOf(found.status?.conditions)
+  }
+
+  async endpointsOf(member: Member, what: string): Promise<readonly string[]> {
+    const { items } = await this.#deployment
+      .client(member)
+      .list(
+        slices,
+        { namespace: 'shop', labelSelector: `multicluster.kubernetes.io/service-name=${what}` },
+        signal(),
+      )
+    return items.flatMap(item => item.endpoints.flatMap(endpoint => endpoint.addresses)).sort()
+  }
+
+  async addressesOf(member: Member, hostname: string): Promise<readonly string[]> {
+    const resolver = new Resolver({ timeout: 1_000, tries: 1 })
+    resolver.setServers([`127.0.0.1:${this.#deployment.dnsPort(member)}`])
+    return (await resolver.resolve4(hostname)).sort()
+  }
+}
+
+describe.each([
+  ['in one process', oneProcess],
+  ['in processes of their own', separateProcesses],
+] as const)('a hub and two members %s', (_, deploy) => {
+  let deployment: Deployment
+  let shop: Shop
+
+  beforeAll(async () => {
+    deployment = await deploy()
+    shop = new Shop(deployment)
+    for (const member of members) await shop.open(member)
+  }, 120_000)
+
+  afterAll(async () => {
+    await deployment.stop()
+  })
+
+  it('import what one exports, and answer for it', async () => {
+    await shop.export('east', 'web', { addresses: ['10.1.0.1'] })
+    const { spec } = await eventually(() => shop.readyImport('west', 'web'))
+    for (const member of members) {
+      await eventually(async () => {
+        expect((await shop.readyImport(member, 'web')).spec?.ips).toEqual(spec?.ips)
+        expect(await shop.addressesOf(member, name('web'))).toEqual(spec?.ips)
+        expect(await shop.endpointsOf(member, 'web')).toEqual(['10.1.0.1'])
+      })
+    }
+    await eventually(async () =>
+      expect(await shop.conditionsOf('east', 'web')).toEqual({
+        Valid: 'True/Valid',
+        Ready: 'True/Exported',
+        Conflict: 'False/NoConflicts',
+      }),
+    )
+  })
+
+  it('join the endpoints of a headless service, each by its own name', async () => {
+    await shop.export('east', 'db', { addresses: ['10.1.0.21'], isHeadless: true, hostname: 'db-0' })
+    await shop.export('west', 'db', { addresses: ['10.2.0.21'], isHeadless: true, hostname: 'db-0' })
+    for (const member of members) {
+      await eventually(async () => {
+        expect(await shop.addressesOf(member, name('db'))).toEqual(['10.1.0.21', '10.2.0.21'])
+        expect(await shop.addressesOf(member, `db-0.east.${name('db')}`)).toEqual(['10.1.0.21'])
+        expect(await shop.addressesOf(member, `db-0.west.${name('db')}`)).toEqual(['10.2.0.21'])
+      })
+    }
+  })
+
+  it('follow endpoints that move', async () => {
+    await shop.exportHeadless('moving')
+    await shop.move('east', 'moving', '10.1.0.42')
+    await shop.expectAnswers('moving', ['10.1.0.42', '10.2.0.41'])
+  })
+
+  it('tell both exports of a conflict, in a condition and an Event', async () => {
+    await shop.export('east', 'checkout', { addresses: ['10.1.0.31'] })
+    await eventually(() => shop.readyImport('west', 'checkout'))
+    await shop.export('west', 'checkout', { addresses: ['10.2.0.31'], port: 8080 })
+    for (const member of members) {
+      await eventually(async () => {
+        expect(await shop.conditionsOf(member, 'checkout')).toMatchObject({ Conflict: 'True/PortConflict' })
+        const selection = { namespace: 'shop', fieldSelector: 'involvedObject.name=checkout,reason=Conflict' }
+        const { items } = await deployment.client(member).list(resource(EventKind), selection, signal())
+        const message = expect.stringContaining('ports: using http:80/TCP')
+        expect(items).toMatchObject([{ type: 'Warning', message }])
+      })
+      // The disputed port reaches only the cluster that has it.
+      await eventually(async () => expect(await shop.endpointsOf(member, 'checkout')).toEqual(['10.1.0.31']))
+    }
+  })
+
+  it('mend an import that somebody deletes', async () => {
+    await shop.export('east', 'mended', { addresses: ['10.1.0.1'] })
+    const before = await eventually(() => shop.readyImport('west', 'mended'))
+    const client = deployment.client('west')
+    await client.delete(serviceImports, { namespace: 'shop', name: 'mended' }, { signal: signal() })
+    await eventually(async () => {
+      const after = await shop.readyImport('west', 'mended')
+      expect(after.metadata.uid).not.toBe(before.metadata.uid)
+      expect(after.spec).toEqual(before.spec)
+    })
+  })
+
+  it('find everything as it was after SIGKILL, without writing anything anew', async () => {
+    await shop.export('east', 'kept', { addresses: ['10.1.0.1'] })
+    await shop.exportHeadless('lasting')
+    await eventually(() => shop.readyImport('west', 'kept'))
+    await shop.expectAnswers('lasting', ['10.1.0.41', '10.2.0.41'])
+    const seen = () =>
+      Promise.all(members.flatMap(m => ['kept', 'lasting'].map(what => shop.importOf(m, what))))
+    const before = await seen()
+    await deployment.restart()
+    await eventually(async () => expect(await seen()).toEqual(before))
+    // What comes now has been through every part.
+    await shop.move('east', 'lasting', '10.1.0.42')
+    await shop.expectAnswers('lasting', ['10.1.0.42', '10.2.0.41'])
+    expect(await seen()).toEqual(before)
+    expect(await shop.addressesOf('west', name('kept'))).toEqual(before[0]?.spec?.ips)
+  }, 60_000)
+
+  it('go on without the hub, also over a restart, and catch up when it is back', async context => {
+    const { kill, start } = deployment
+    if (kill === undefined || start === undefined) return context.skip('the parts are one process')
+    await shop.exportHeadless('alone')
+    await kill('hub')
+    await shop.move('east', 'alone', '10.1.0.42')
+    await shop.expectAnswers('alone', ['10.1.0.42', '10.2.0.41'], ['east'])
+    await kill('east')
+    await start('east')
+    await shop.move('east', 'alone', '10.1.0.43')
+    await shop.expectAnswers('alone', ['10.1.0.43', '10.2.0.41'], ['east'])
+    expect(await shop.addressesOf('west', name('alone'))).toEqual(['10.1.0.41', '10.2.0.41'])
+    await start('hub')
+    await shop.expectAnswers('alone', ['10.1.0.43', '10.2.0.41'])
+  }, 90_000)
+
+  it('go on without each other', async context => {
+    const { kill, start } = deployment
+    if (kill === undefined || start === undefined) return context.skip('the parts are one process')
+    await shop.exportHeadless('apart')
+    await kill('east')
+    await kill('west dns')
+    expect(await shop.endpointsOf('west', 'apart')).toEqual(['10.1.0.41', '10.2.0.41'])
+    expect(await shop.addressesOf('east', name('apart'))).toEqual(['10.1.0.41', '10.2.0.41'])
+    await shop.move('west', 'apart', '10.2.0.42')
+    await start('west dns')
+    await shop.expectAnswers('apart', ['10.1.0.41', '10.2.0.42'], ['west'])
+    await start('east')
+    await shop.expectAnswers('apart', ['10.1.0.41', '10.2.0.42'])
+  }, 90_000)
+
+  it('forget what is not exported any more', async () => {
+    await shop.export('east', 'brief', { addresses: ['10.1.0.1'] })
+    await eventually(() => shop.readyImport('west', 'brief'))
+    const ref = { namespace: 'shop', name: 'brief' }
+    await deployment.client('east').delete(serviceExports, ref, { signal: signal() })
+    for (const member of members) {
+      await eventually(async () => {
+        await expect(shop.importOf(member, 'brief')).rejects.toMatchObject({ reason: 'NotFound' })
+        await expect(shop.addressesOf(member, name('brief'))).rejects.toMatchObject({ code: 'ENOTFOUND' })
+        expect(await shop.endpointsOf(member, 'brief')).toEqual([])
+      })
+    }
+  })
+})
