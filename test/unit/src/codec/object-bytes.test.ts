@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decodeBody, encodeBody, headOf, metadataEnd } from '../../../src/codec/object-bytes.ts'
+import { decodeBody, encodeBody, headOf, metadataEnd } from '../../../../src/codec/object-bytes.ts'
 
 const object = {
   apiVersion: 'g/v1',

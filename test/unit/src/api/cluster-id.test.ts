@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { clusterIdProblem, memberNamespace } from '../../../src/api/cluster-id.ts'
+import { clusterIdProblem, memberNamespace } from '../../../../src/api/cluster-id.ts'
 
 const long = 'a'.repeat(63)
 

@@ -4,11 +4,11 @@ import {
   protobufEnvelope,
   readProtobuf,
   readProtobufDeleteOptions,
-} from '../../../../src/api/derive/protobuf-object.ts'
-import type { AnyKind } from '../../../../src/api/kind.ts'
-import { kinds } from '../../../../src/api/kinds/index.ts'
-import type { ProtobufFields } from '../../../../src/api/protobuf-fields.ts'
-import { isReason } from '../../../../src/kernel/errors.ts'
+} from '../../../../../src/api/derive/protobuf-object.ts'
+import type { AnyKind } from '../../../../../src/api/kind.ts'
+import { kinds } from '../../../../../src/api/kinds/index.ts'
+import type { ProtobufFields } from '../../../../../src/api/protobuf-fields.ts'
+import { isReason } from '../../../../../src/kernel/errors.ts'
 
 const kindOf = (name: string): AnyKind => {
   const found = kinds.find(kind => kind.kind === name)

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { parseAccept } from '../../../src/codec/accept.ts'
+import { parseAccept } from '../../../../src/codec/accept.ts'
 
 const shown = (accept: string) =>
   parseAccept(accept).map(({ type, params }) => [type, ...[...params].map(([k, v]) => `${k}=${v}`)].join(';'))

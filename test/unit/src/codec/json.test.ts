@@ -1,0 +1,90 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { maxDepth, parseJson } from '../../../../src/codec/json.ts'
+import { isReason } from '../../../../src/kernel/errors.ts'
+
+function refusal(text: string): string {
+  try {
+    parseJson(text)
+  } catch (error) {
+    if (isReason(error, 'BadRequest')) return error.message
+    throw error
+  }
+  return 'read'
+}
+
+describe('JSON', () => {
+  it('is read as the native parser reads it', () => {
+    fc.assert(
+      fc.property(fc.json(), text => {
+        expect(parseJson(text)).toEqual({ value: JSON.parse(text), duplicates: [] })
+      }),
+    )
+  })
+
+  it.each([
+    ['{"a":1,"a":2}', ['a']],
+    ['{"spec":{"exportedLabels":{"a":"1","a":"2"}}}', ['spec.exportedLabels.a']],
+    ['{"a":[{"b":1},{"b":1,"b":2,"b":3}]}', ['a[1].b']],
+    ['{"a":[[],[{"b":1,"b":2}]]}', ['a[1][0].b']],
+    ['{"a":{"b":1},"a":2}', ['a']],
+    ['[{"x":1,"x":1},{"y":1}]', ['[0].x']],
+    ['{"a\\u0062":1,"ab":2}', ['ab']],
+    ['{"a\\"":{"\\\\":1,"\\\\":2}}', ['a".\\']],
+    ['{"a":"\\"a\\":1","b":"{\\"a\\":1,\\"a\\":2}"}', []],
+    ['{"__proto__":1,"__proto__":2}', ['__proto__']],
+    ['{"a": 1 ,\n "b" : [ ] , "a" :2 }', ['a']],
+  ])('tells the keys that come twice in %s', (text, duplicates) => {
+    expect(parseJson(text).duplicates).toEqual(duplicates)
+  })
+
+  it('keeps the last of two', () => {
+    expect(parseJson('{"a":1,"a":2}').value).toEqual({ a: 2 })
+  })
+
+  it('finds a key that was written twice, wherever it is', () => {
+    const objects = fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 })
+    fc.assert(
+      fc.property(objects, fc.array(fc.constantFrom('list', 'object')), (object, around) => {
+        const [first = ''] = Object.keys(object)
+        const twice = `{${JSON.stringify(first)}:0,${JSON.stringify(object).slice(1)}`
+        const text = around.reduce(
+          (inner, kind) => (kind === 'list' ? `[${inner}]` : `{"k":${inner}}`),
+          twice,
+        )
+        expect(parseJson(text).duplicates).toHaveLength(1)
+        expect(parseJson(text).value).toEqual(JSON.parse(text))
+      }),
+    )
+  })
+
+  it('keeps __proto__ as a key of its own', () => {
+    const { value } = parseJson('{"__proto__":{"polluted":true}}')
+    expect(Object.keys(value as object)).toEqual(['__proto__'])
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined()
+  })
+
+  it.each([
+    ['', 'unexpected end of JSON input'],
+    ['{"kind":', 'unexpected end of JSON input'],
+    ['"abc', 'unexpected end of JSON input'],
+    ['{"kind":}', `unexpected token '}', "{"kind":}" is not valid JSON`],
+    ['{"a":1 2}', `expected ',' or '}' after property value in JSON at position 7 (line 1 column 8)`],
+  ])('is refused with a reason when it is %j', (text, reason) => {
+    expect(refusal(text)).toBe(reason)
+  })
+
+  it('is bounded in depth, without an overflow', () => {
+    const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
+    expect(refusal(nested(maxDepth))).toBe('read')
+    expect(refusal(nested(maxDepth + 1))).toBe('exceeded max depth')
+    expect(refusal(nested(1_000_000))).toBe('exceeded max depth')
+    const objects = '{"a":'.repeat(maxDepth - 1)
+    expect(parseJson(`${objects}{"b":1,"b":2}${'}'.repeat(maxDepth - 1)}`).duplicates).toHaveLength(1)
+  })
+
+  it('names a hundred of many', () => {
+    const keys = Array.from({ length: 1000 }, (_, i) => `"k${i}":1,"k${i}":2`).join(',')
+    expect(parseJson(`{${keys}}`).duplicates).toHaveLength(100)
+  })
+})
