@@ -5,6 +5,7 @@
 import type { ClusterSetService, Contributor } from './api/kinds/cluster-set-service.ts'
 import type { ExportedEndpointSlice } from './api/kinds/exported-endpoint-slice.ts'
 import type { ExportedPort, ExportedServiceFacts } from './api/kinds/exported-service.ts'
+import { serviceExportConditions } from './api/kinds/service-export.ts'
 import type { Ref } from './cluster/cluster.ts'
 import type { Family } from './ip/address.ts'
 
@@ -45,17 +46,7 @@ export type Contribution = {
 }
 
 /** The reasons of the Conflict condition in the order in which they are joined. */
-export const conflictReasons = [
-  'PortConflict',
-  'IPFamilyConflict',
-  'TypeConflict',
-  'SessionAffinityConflict',
-  'SessionAffinityConfigConflict',
-  'AnnotationsConflict',
-  'LabelsConflict',
-  'InternalTrafficPolicyConflict',
-  'TrafficDistributionConflict',
-] as const
+export const conflictReasons = serviceExportConditions.Conflict.True
 export type ConflictReason = (typeof conflictReasons)[number]
 
 /** One thing in which exports disagree, and a sentence that says what is used instead. */

@@ -1,4 +1,5 @@
 import type { FieldError } from '../kernel/field-error.ts'
+import type { ConditionReasons } from './condition-reasons.ts'
 import { ageOf } from './duration.ts'
 import type { ObjectMeta } from './meta.ts'
 import { groupVersion, type KubeObject } from './meta.ts'
@@ -80,6 +81,8 @@ export type KindDefinition<P extends Properties> = {
     /** `old` with what `/finalize` may change taken from `sent`. */
     apply(old: ObjectOfProperties<P>, sent: ObjectOfProperties<P>): ObjectOfProperties<P>
   }
+  /** What `status.conditions` says. */
+  readonly conditions?: ConditionReasons
   /** Strategic merge patch is accepted, and advertised, as for kinds that are built into kube-apiserver. */
   readonly strategicMergePatch?: boolean
   /** PUT without a resourceVersion replaces whatever is there, as built-in kinds allow. */
@@ -208,6 +211,7 @@ export function defineKind<const P extends Properties>(definition: KindDefinitio
     createOnUpdate: false,
     generation: true,
     columns: [],
+    conditions: {},
     selectableFields: {},
     ttlSeconds: undefined,
     protobuf: undefined,

@@ -1,4 +1,6 @@
+import type { Verdict } from '../api/condition-reasons.ts'
 import type { ExportedService } from '../api/kinds/exported-service.ts'
+import type { serviceExportConditions } from '../api/kinds/service-export.ts'
 import { type Condition, withCondition } from '../api/meta.ts'
 import type { Collected } from './collect.ts'
 
@@ -26,7 +28,9 @@ export type ConditionInput = {
   readonly time: string
 }
 
-type Verdict = Pick<Condition, 'status' | 'reason' | 'message'>
+type Said = Pick<Condition, 'status' | 'reason' | 'message'>
+type Valid = Verdict<typeof serviceExportConditions, 'Valid'>
+type Ready = Verdict<typeof serviceExportConditions, 'Ready'>
 
 /**
  * The conditions of a ServiceExport (KEP-1645). `Valid` is known here and said at once; `Ready` and `Conflict` are the
@@ -38,7 +42,8 @@ export function desiredConditions(input: ConditionInput): readonly Condition[] {
   if (!collected.valid) {
     const reason = collected.reason === 'NoService' ? 'Pending' : 'Failed'
     const kept = valid.filter(condition => condition.type !== 'Conflict')
-    return set(kept, 'Ready', { status: 'False', reason, message: collected.message }, { generation, time })
+    const ready: Ready = { status: 'False', reason, message: collected.message }
+    return set(kept, 'Ready', ready, { generation, time })
   }
   const { hub } = input
   if (hub.state === 'absent') return withoutHub(valid, hub.failure, { generation, time })
@@ -46,7 +51,7 @@ export function desiredConditions(input: ConditionInput): readonly Condition[] {
   return answered ? withAnswer(valid, hub.exported, time) : withoutHub(valid, undefined, { generation, time })
 }
 
-function validity(collected: Collected): Verdict {
+function validity(collected: Collected): Valid {
   if (!collected.valid) return { status: 'False', reason: collected.reason, message: collected.message }
   return { status: 'True', reason: 'Valid', message: droppedText(collected.dropped) }
 }
@@ -70,16 +75,12 @@ function withoutHub(
 ): readonly Condition[] {
   const ready = conditions.find(condition => condition.type === 'Ready')
   if (ready?.status === 'True' && failure?.refused !== true) return conditions
-  if (failure !== undefined)
-    return set(conditions, 'Ready', { status: 'False', reason: 'Failed', message: failure.message }, stamp)
+  const failed = (message: string): Ready => ({ status: 'False', reason: 'Failed', message })
+  if (failure !== undefined) return set(conditions, 'Ready', failed(failure.message), stamp)
   // What the hub said of an earlier version is more than that it has not answered to this one.
   if (ready?.reason === 'Failed') return conditions
-  return set(
-    conditions,
-    'Ready',
-    { status: 'False', reason: 'Pending', message: 'waiting for the hub' },
-    stamp,
-  )
+  const pending: Ready = { status: 'False', reason: 'Pending', message: 'waiting for the hub' }
+  return set(conditions, 'Ready', pending, stamp)
 }
 
 function withAnswer(
@@ -99,7 +100,7 @@ function withAnswer(
 function set(
   conditions: readonly Condition[],
   type: string,
-  { status, reason, message }: Verdict,
+  { status, reason, message }: Said,
   { generation, time }: Stamp,
 ): readonly Condition[] {
   const observed = { observedGeneration: generation, lastTransitionTime: time }

@@ -1,5 +1,10 @@
+import type { Verdict } from '../api/condition-reasons.ts'
 import type { ClusterSetService } from '../api/kinds/cluster-set-service.ts'
-import { type ServiceImport, ServiceImportKind } from '../api/kinds/service-import.ts'
+import {
+  type ServiceImport,
+  ServiceImportKind,
+  type serviceImportConditions,
+} from '../api/kinds/service-import.ts'
 import { type Condition, type ObjectMeta, withCondition } from '../api/meta.ts'
 import { wellKnown } from '../api/well-known.ts'
 import { resource } from '../cluster/cluster.ts'
@@ -115,7 +120,7 @@ export function desiredStatus(
 function readiness(
   { spec, status }: ClusterSetService,
   localFamilies: readonly Family[],
-): Pick<Condition, 'status' | 'reason' | 'message'> {
+): Verdict<typeof serviceImportConditions, 'Ready'> {
   const { problem } = status
   const usable = spec.ipFamilies.filter(family => localFamilies.includes(family))
   if (usable.length === 0) {

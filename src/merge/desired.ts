@@ -1,5 +1,6 @@
+import type { Verdict } from '../api/condition-reasons.ts'
 import type { ClusterSetService } from '../api/kinds/cluster-set-service.ts'
-import type { ExportedService } from '../api/kinds/exported-service.ts'
+import type { ExportedService, exportedServiceConditions } from '../api/kinds/exported-service.ts'
 import { type Condition, withCondition } from '../api/meta.ts'
 import type { Assigned, Contribution, Member, Merged } from '../contract.ts'
 import { fromTime } from '../kernel/clock.ts'
@@ -78,18 +79,22 @@ export function desiredConditions(
   const current = exported.status?.conditions ?? []
   const stamp = { lastTransitionTime: time, observedGeneration: exported.metadata.generation ?? 0 }
   if (!standing.counts || outcome === undefined) {
-    const message = standing.counts ? 'not merged yet' : standing.message
-    const reason = standing.counts ? 'Pending' : 'Failed'
     const kept = current.filter(condition => condition.type !== 'Conflict')
-    return withCondition(kept, { type: 'Ready', status: 'False', reason, message, ...stamp })
+    return withCondition(kept, { type: 'Ready', ...unmerged(standing), ...stamp })
   }
   const ready = withCondition(current, { type: 'Ready', ...readiness(outcome.service), ...stamp })
   return withCondition(ready, { type: 'Conflict', ...conflictOf(outcome.merged), ...stamp })
 }
 
-type Verdict = Pick<Condition, 'status' | 'reason' | 'message'>
+type Ready = Verdict<typeof exportedServiceConditions, 'Ready'>
 
-function readiness({ spec, status }: ClusterSetService): Verdict {
+function unmerged(standing: Standing): Ready {
+  return standing.counts
+    ? { status: 'False', reason: 'Pending', message: 'not merged yet' }
+    : { status: 'False', reason: 'Failed', message: standing.message }
+}
+
+function readiness({ spec, status }: ClusterSetService): Ready {
   const { problem } = status
   const lacksAddress = spec.type === 'ClusterSetIP' && spec.ips.length === 0
   if (problem !== undefined && lacksAddress) {
@@ -99,8 +104,13 @@ function readiness({ spec, status }: ClusterSetService): Verdict {
 }
 
 /** KEP-1645: on all exports of the service, the winner's included; reasons joined by commas in canonical order. */
-function conflictOf({ conflicts }: Merged): Verdict {
-  if (conflicts.length === 0) return { status: 'False', reason: 'NoConflicts', message: '' }
+function conflictOf({ conflicts }: Merged): Pick<Condition, 'status' | 'reason' | 'message'> {
+  const none: Verdict<typeof exportedServiceConditions, 'Conflict'> = {
+    status: 'False',
+    reason: 'NoConflicts',
+    message: '',
+  }
+  if (conflicts.length === 0) return none
   return {
     status: 'True',
     reason: conflicts.map(conflict => conflict.reason).join(','),

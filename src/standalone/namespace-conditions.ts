@@ -1,5 +1,6 @@
 /** How the deletion of a namespace shows in its status: the conditions and sentences of kube-controller-manager. */
-import type { Namespace } from '../api/kinds/namespace.ts'
+import type { ConditionReasons } from '../api/condition-reasons.ts'
+import { type Namespace, namespaceConditions } from '../api/kinds/namespace.ts'
 import { toTime } from '../kernel/clock.ts'
 import type { NamespaceContent } from './namespace-content.ts'
 
@@ -28,59 +29,52 @@ export function conditionsOf(old: Conditions, content: NamespaceContent, nowMs: 
 function findings({ discovery, failures, left }: NamespaceContent): readonly Finding[] {
   return [
     finding('NamespaceDeletionDiscoveryFailure', {
-      bad: discovery === undefined ? undefined : ['DiscoveryFailed', `Discovery failed: ${discovery}`],
-      good: ['ResourcesDiscovered', 'All resources successfully discovered'],
+      bad: discovery === undefined ? undefined : `Discovery failed: ${discovery}`,
+      good: 'All resources successfully discovered',
     }),
     finding('NamespaceDeletionGroupVersionParsingFailure', {
       bad: undefined,
-      good: ['ParsedGroupVersions', 'All legacy kube types successfully parsed'],
+      good: 'All legacy kube types successfully parsed',
     }),
     finding('NamespaceDeletionContentFailure', {
       bad:
         failures.length === 0
           ? undefined
-          : [
-              'ContentDeletionFailed',
-              `Failed to delete all resource types, ${failures.length} remaining: ${failures.join(', ')}`,
-            ],
-      good: ['ContentDeleted', 'All content successfully deleted, may be waiting on finalization'],
+          : `Failed to delete all resource types, ${failures.length} remaining: ${failures.join(', ')}`,
+      good: 'All content successfully deleted, may be waiting on finalization',
     }),
     finding('NamespaceContentRemaining', {
-      bad:
-        left.length === 0
-          ? undefined
-          : ['SomeResourcesRemain', `Some resources are remaining: ${resourcesText(left)}`],
-      good: ['ContentRemoved', 'All content successfully removed'],
+      bad: left.length === 0 ? undefined : `Some resources are remaining: ${resourcesText(left)}`,
+      good: 'All content successfully removed',
     }),
     finding('NamespaceFinalizersRemaining', {
       bad: finalizersText(left),
-      good: ['ContentHasNoFinalizers', 'All content-preserving finalizers finished'],
+      good: 'All content-preserving finalizers finished',
     }),
   ]
 }
 
-type Told = readonly [reason: string, message: string]
-
 function finding(
-  type: string,
-  { bad, good }: { readonly bad: Told | undefined; readonly good: Told },
+  type: keyof typeof namespaceConditions,
+  { bad, good }: { readonly bad: string | undefined; readonly good: string },
 ): Finding {
-  const [reason, message] = bad ?? good
-  return { type, isBad: bad !== undefined, reason, message }
+  const reasons: ConditionReasons[string] = namespaceConditions[type]
+  const [reason = ''] = reasons[bad === undefined ? 'False' : 'True'] ?? []
+  return { type, isBad: bad !== undefined, reason, message: bad ?? good }
 }
 
 function resourcesText(left: NamespaceContent['left']): string {
   return sorted(left.map(({ resource, count }) => `${resource} has ${count} resource instances`))
 }
 
-function finalizersText(left: NamespaceContent['left']): Told | undefined {
+function finalizersText(left: NamespaceContent['left']): string | undefined {
   const counts = new Map<string, number>()
   for (const finalizer of left.flatMap(({ finalizers }) => finalizers)) {
     counts.set(finalizer, (counts.get(finalizer) ?? 0) + 1)
   }
   if (counts.size === 0) return undefined
   const texts = Array.from(counts, ([finalizer, count]) => `${finalizer} in ${count} resource instances`)
-  return ['SomeFinalizersRemain', `Some content in the namespace has finalizers remaining: ${sorted(texts)}`]
+  return `Some content in the namespace has finalizers remaining: ${sorted(texts)}`
 }
 
 function sorted(texts: readonly string[]): string {

@@ -4,6 +4,7 @@ import { conditionsSchema } from '../condition-schema.ts'
 import { ageColumn, defineKind, type ObjectOf } from '../kind.ts'
 import { dns1123LabelErrors, labelKeyErrors, labelValueErrors } from '../names.ts'
 import { type Infer, s } from '../schema.ts'
+import { serviceExportConditions } from './service-export.ts'
 
 const port = s.object({
   name: s.optional(
@@ -41,6 +42,12 @@ const reservedPrefixes = [
   'kubectl.kubernetes.io',
   'isthmus.dev',
 ]
+
+/** What the hub says of an export, which the member repeats on its ServiceExport. */
+export const exportedServiceConditions = {
+  Ready: serviceExportConditions.Ready,
+  Conflict: serviceExportConditions.Conflict,
+} as const
 
 /** One ServiceExport of a member and the parts of its Service that merging needs, in the member's namespace. */
 export const ExportedServiceKind = defineKind({
@@ -80,6 +87,7 @@ export const ExportedServiceKind = defineKind({
     ),
   },
   status: {},
+  conditions: exportedServiceConditions,
   sampleName: 'sample.sample',
   columns: [
     {

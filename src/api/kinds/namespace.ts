@@ -19,6 +19,15 @@ const condition = s.object(
   { description: 'One aspect of the deletion of a namespace.' },
 )
 
+/** Those of kube-controller-manager, while a namespace is being deleted. */
+export const namespaceConditions = {
+  NamespaceDeletionDiscoveryFailure: { True: ['DiscoveryFailed'], False: ['ResourcesDiscovered'] },
+  NamespaceDeletionGroupVersionParsingFailure: { False: ['ParsedGroupVersions'] },
+  NamespaceDeletionContentFailure: { True: ['ContentDeletionFailed'], False: ['ContentDeleted'] },
+  NamespaceContentRemaining: { True: ['SomeResourcesRemain'], False: ['ContentRemoved'] },
+  NamespaceFinalizersRemaining: { True: ['SomeFinalizersRemain'], False: ['ContentHasNoFinalizers'] },
+} as const
+
 export const NamespaceKind = defineKind({
   group: '',
   versions: [{ name: 'v1' }],
@@ -71,6 +80,7 @@ export const NamespaceKind = defineKind({
     ),
   },
   status: { withMetadata: true },
+  conditions: namespaceConditions,
   finalize: {
     pending: namespace => (namespace.spec?.finalizers ?? []).length > 0,
     begin: namespace => ({ ...namespace, status: { ...namespace.status, phase: 'Terminating' } }),

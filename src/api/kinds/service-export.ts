@@ -3,6 +3,26 @@ import { conditionsSchema } from '../condition-schema.ts'
 import { ageColumn, defineKind, type ObjectOf } from '../kind.ts'
 import { s } from '../schema.ts'
 
+/** KEP-1645, "Service Exports" and "Conflict Resolution": several reasons of Conflict are joined by commas, in this order. */
+export const serviceExportConditions = {
+  Valid: { True: ['Valid'], False: ['NoService', 'InvalidServiceType'] },
+  Ready: { True: ['Exported'], False: ['Pending', 'Failed'] },
+  Conflict: {
+    True: [
+      'PortConflict',
+      'IPFamilyConflict',
+      'TypeConflict',
+      'SessionAffinityConflict',
+      'SessionAffinityConfigConflict',
+      'AnnotationsConflict',
+      'LabelsConflict',
+      'InternalTrafficPolicyConflict',
+      'TrafficDistributionConflict',
+    ],
+    False: ['NoConflicts'],
+  },
+} as const
+
 /** KEP-1645, the types of mcs-api. */
 export const ServiceExportKind = defineKind({
   group: 'multicluster.x-k8s.io',
@@ -45,6 +65,7 @@ export const ServiceExportKind = defineKind({
     ),
   },
   status: {},
+  conditions: serviceExportConditions,
   crd: {
     labels: {
       'multicluster.x-k8s.io/release-version': 'v0.5.2',

@@ -35,6 +35,10 @@ const clientIP = s.object(
   { description: 'Affinity by the address of the client.' },
 )
 
+export const serviceImportConditions = {
+  Ready: { True: ['Ready'], False: ['Pending', 'IPFamilyNotSupported'] },
+} as const
+
 /** KEP-1645, the types of mcs-api. What prose calls a default stays absent when it is not given. */
 export const ServiceImportKind = defineKind({
   group: 'multicluster.x-k8s.io',
@@ -122,6 +126,7 @@ export const ServiceImportKind = defineKind({
     ),
   },
   status: {},
+  conditions: serviceImportConditions,
   crd: {
     labels: {
       'multicluster.x-k8s.io/release-version': 'v0.5.2',
