@@ -53,8 +53,6 @@ export default {
     owner('reflect-metadata', 'src/identity'),
     owner('ip-address', 'src/ip'),
     owner('yaml', 'src/codec'),
-    owner('jsonc-parser', 'src/codec'),
-    owner('lossless-json', 'src/codec'),
     owner('pino', 'src/telemetry'),
     owner('prom-client', 'src/telemetry'),
     owner('commander', 'src/roles'),

@@ -17,7 +17,7 @@ export type NameRule = 'dns1123Subdomain' | 'dns1123Label' | 'dns1035Label' | 'p
  * - review: create only, answered at once and never stored (SelfSubjectAccessReview and its like).
  * - view: get, list and watch only, computed from stored kinds.
  */
-export type Storage = 'stored' | 'review' | 'view'
+type Storage = 'stored' | 'review' | 'view'
 
 export type ObjectOfProperties<P extends Properties> = {
   readonly apiVersion: string

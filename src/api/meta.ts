@@ -38,12 +38,6 @@ export type ObjectMeta = {
   readonly managedFields?: readonly ManagedFieldsEntry[]
 }
 
-export type ListMeta = {
-  readonly resourceVersion: string
-  readonly continue?: string
-  readonly remainingItemCount?: number
-}
-
 /** Any object of any kind. */
 export type KubeObject = {
   readonly apiVersion: string

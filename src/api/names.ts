@@ -4,8 +4,8 @@
  * pattern so that no pattern runs over a long text.
  */
 
-export const dns1123LabelMaxLength = 63
-export const dns1123SubdomainMaxLength = 253
+const dns1123LabelMaxLength = 63
+const dns1123SubdomainMaxLength = 253
 
 type Form = {
   readonly pattern: RegExp

@@ -4,7 +4,7 @@
  */
 
 /** A field that a client always sends, its zero value for an absent one. */
-export type FieldNumber = number
+type FieldNumber = number
 
 export type ProtobufField = {
   readonly number: number

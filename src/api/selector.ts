@@ -8,7 +8,7 @@ import { labelKeyErrors, labelValueErrors } from './names.ts'
 
 export type Labels = Readonly<Record<string, string>>
 
-export type LabelRequirement = {
+type LabelRequirement = {
   readonly key: string
   readonly operator: 'in' | 'notIn' | 'exists' | 'absent' | 'greater' | 'less'
   readonly values: ReadonlySet<string>
@@ -17,7 +17,7 @@ export type LabelRequirement = {
 /** All of them must hold; none selects everything. */
 export type LabelSelector = readonly LabelRequirement[]
 
-export type FieldRequirement = { readonly field: string; readonly value: string; readonly equal: boolean }
+type FieldRequirement = { readonly field: string; readonly value: string; readonly equal: boolean }
 
 /** All of them must hold; none selects everything. */
 export type FieldSelector = readonly FieldRequirement[]

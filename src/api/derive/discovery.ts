@@ -30,7 +30,7 @@ export type APIGroupList = {
   readonly groups: readonly APIGroup[]
 }
 
-export type APIResource = {
+type APIResource = {
   readonly name: string
   readonly singularName: string
   readonly namespaced: boolean

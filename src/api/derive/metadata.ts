@@ -21,7 +21,7 @@ import {
 import { byText } from '../order.ts'
 
 /** Bytes of all keys and values of an object's annotations together. */
-export const maxAnnotationBytes = 256 * 1024
+const maxAnnotationBytes = 256 * 1024
 
 type NameCheck = (value: string, prefix: boolean) => readonly string[]
 
@@ -36,11 +36,6 @@ const nameChecks: Readonly<Record<NameRule, NameCheck>> = {
   dns1123Label: masked(dns1123LabelErrors),
   dns1035Label: masked(dns1035LabelErrors),
   pathSegment: pathSegmentErrors,
-}
-
-/** What is wrong with a name of this kind. */
-export function nameErrors(kind: AnyKind, name: string): readonly string[] {
-  return nameChecks[kind.nameRule](name, false)
 }
 
 /** `old` is absent on create. Names are to be generated before. */

@@ -4,7 +4,7 @@ import { groupVersion } from '../meta.ts'
 import { servedAt, subresourcesOf } from './discovery.ts'
 import { definitionName, type GroupVersionKind, metaName } from './openapi-definitions.ts'
 
-export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
+type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 
 export type Parameter = {
   readonly name: string
@@ -33,7 +33,7 @@ export const objectMediaTypes: readonly string[] = ['application/json', 'applica
 export const watchMediaTypes: readonly string[] = ['application/json;stream=watch']
 
 /** The patches that a kind takes. */
-export function patchMediaTypesOf(kind: AnyKind): readonly string[] {
+function patchMediaTypesOf(kind: AnyKind): readonly string[] {
   return [
     'application/json-patch+json',
     'application/merge-patch+json',

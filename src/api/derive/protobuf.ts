@@ -4,7 +4,7 @@
 export type FieldWriter = (number: number, value: unknown) => readonly Buffer[]
 
 /** What becomes of one member of an object: the number of its field, and how it is written. */
-export type Field = readonly [number, FieldWriter]
+type Field = readonly [number, FieldWriter]
 
 export type Message = {
   readonly fields: Readonly<Record<string, Field>>

@@ -42,7 +42,7 @@ function checkOfType(schema: JsonSchema): Check {
 const anything: Check = () => undefined
 
 /** The name of a value's type in JSON Schema. */
-export function typeName(value: unknown): string {
+function typeName(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'
   if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number'

@@ -1,4 +1,4 @@
-import { defineKind, type ObjectOf } from '../kind.ts'
+import { defineKind } from '../kind.ts'
 import { bindingColumns } from '../rbac/columns.ts'
 import { bindingErrors, withSubjectGroups } from '../rbac/rules.ts'
 import { bindingFields, bindingProperties, rbacGroup } from '../rbac/schema.ts'
@@ -26,5 +26,3 @@ export const ClusterRoleBindingKind = defineKind({
   default: withSubjectGroups,
   validate: (binding, old) => bindingErrors(binding, old, ['ClusterRole']),
 })
-
-export type ClusterRoleBinding = ObjectOf<typeof ClusterRoleBindingKind>

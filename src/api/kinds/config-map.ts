@@ -1,5 +1,5 @@
 import { type FieldError, forbiddenField, invalidValue, tooLong } from '../../kernel/field-error.ts'
-import { ageColumn, defineKind, type ObjectOf } from '../kind.ts'
+import { ageColumn, defineKind } from '../kind.ts'
 import { configKeyErrors } from '../names.ts'
 import { pointer } from '../protobuf-fields.ts'
 import { s } from '../schema.ts'
@@ -87,5 +87,3 @@ function sameEntries(
     keys.length === Object.keys(b).length && keys.every(key => Object.hasOwn(b, key) && a[key] === b[key])
   )
 }
-
-export type ConfigMap = ObjectOf<typeof ConfigMapKind>

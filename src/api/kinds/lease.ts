@@ -1,5 +1,5 @@
 import { type FieldError, invalidValue } from '../../kernel/field-error.ts'
-import { ageColumn, defineKind, type ObjectOf } from '../kind.ts'
+import { ageColumn, defineKind } from '../kind.ts'
 import { message, microTime, pointer } from '../protobuf-fields.ts'
 import { s } from '../schema.ts'
 
@@ -77,5 +77,3 @@ function specErrors(spec: {
     ...(holderIdentity === '' ? [invalidValue('spec.holderIdentity', '', 'must not be empty')] : []),
   ]
 }
-
-export type Lease = ObjectOf<typeof LeaseKind>

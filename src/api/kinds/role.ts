@@ -1,4 +1,4 @@
-import { defineKind, type ObjectOf } from '../kind.ts'
+import { defineKind } from '../kind.ts'
 import { message } from '../protobuf-fields.ts'
 
 import { createdAtColumn } from '../rbac/columns.ts'
@@ -26,5 +26,3 @@ export const RoleKind = defineKind({
   columns: [createdAtColumn],
   validate: role => rulesErrors(role.rules ?? [], true),
 })
-
-export type Role = ObjectOf<typeof RoleKind>

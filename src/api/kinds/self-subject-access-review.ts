@@ -5,7 +5,7 @@ import {
   attributesErrors,
   authorizationGroup,
 } from '../access-review.ts'
-import { defineKind, type ObjectOf } from '../kind.ts'
+import { defineKind } from '../kind.ts'
 import { message } from '../protobuf-fields.ts'
 import { s } from '../schema.ts'
 
@@ -30,5 +30,3 @@ export const SelfSubjectAccessReviewKind = defineKind({
   sample: { spec: { resourceAttributes: { verb: 'get', resource: 'services', namespace: 'default' } } },
   validate: review => attributesErrors(review.spec),
 })
-
-export type SelfSubjectAccessReview = ObjectOf<typeof SelfSubjectAccessReviewKind>

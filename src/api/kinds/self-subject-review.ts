@@ -1,4 +1,4 @@
-import { defineKind, type ObjectOf } from '../kind.ts'
+import { defineKind } from '../kind.ts'
 import { s } from '../schema.ts'
 
 export const SelfSubjectReviewKind = defineKind({
@@ -36,5 +36,3 @@ export const SelfSubjectReviewKind = defineKind({
     ),
   },
 })
-
-export type SelfSubjectReview = ObjectOf<typeof SelfSubjectReviewKind>

@@ -1,5 +1,5 @@
 import { authorizationGroup } from '../access-review.ts'
-import { defineKind, type ObjectOf } from '../kind.ts'
+import { defineKind } from '../kind.ts'
 import { message } from '../protobuf-fields.ts'
 import { s } from '../schema.ts'
 
@@ -55,5 +55,3 @@ export const SelfSubjectRulesReviewKind = defineKind({
     ),
   },
 })
-
-export type SelfSubjectRulesReview = ObjectOf<typeof SelfSubjectRulesReviewKind>

@@ -6,7 +6,7 @@ import {
   attributesErrors,
   authorizationGroup,
 } from '../access-review.ts'
-import { defineKind, type ObjectOf } from '../kind.ts'
+import { defineKind } from '../kind.ts'
 import { message } from '../protobuf-fields.ts'
 import { s } from '../schema.ts'
 
@@ -48,5 +48,3 @@ function subjectErrors(spec: {
   if (spec.user || (spec.groups ?? []).length > 0) return []
   return [invalidValue('spec.user', spec.user ?? '', 'at least one of user or group must be specified')]
 }
-
-export type SubjectAccessReview = ObjectOf<typeof SubjectAccessReviewKind>
