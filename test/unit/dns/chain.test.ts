@@ -290,6 +290,11 @@ describe('names', () => {
     expect((reply?.readUInt8(3) ?? 0) & 0xf).toBe(outside ? 5 : 3)
   })
 
+  it('are outside when only octets of a label look like the zone', () => {
+    expect(asker.ask(['web\x0aclusterset', 'local'], 'A').status).toBe('REFUSED')
+    expect(asker.ask(['web\x0aclusterset\x05local'], 'A').status).toBe('REFUSED')
+  })
+
   it('may have 255 octets', () => {
     const long = (suffix: string, octets: number): string => {
       const filler = octets - wire(suffix).length

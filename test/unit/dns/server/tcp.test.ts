@@ -201,7 +201,8 @@ describe('limits', () => {
       expect(observer.seen.length).toBe(before)
       return before - answered
     })
-    expect(made).toBeLessThan(2_000)
+    // One segment of 64 KB holds 1,300 queries; what the kernel buffers is a few hundred answers.
+    expect(made).toBeLessThan(1_000)
     await clock.advance(11_000)
     socket.resume()
     await closed

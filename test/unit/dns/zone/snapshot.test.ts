@@ -105,6 +105,26 @@ describe('a zone', () => {
     ])
   })
 
+  it('keeps count of what is below a name that has records of its own', () => {
+    const { put, remove, is } = openZone()
+    const named = db('db-0 10.1.0.1')
+    const nameless = services({
+      imports: [aHeadless('prod/db')],
+      slices: [aSlice('prod/db', 'Bad_1', ['pg/TCP/5432'], ['db-0 10.1.0.1'])],
+    })
+    for (let i = 0; i < 3; i++) {
+      put(...named)
+      put(...nameless)
+      expect(is('db.prod A', 'east.db.prod A', 'prod A')).toEqual([
+        'NOERROR A 10.1.0.1',
+        'NXDOMAIN',
+        'NODATA',
+      ])
+      remove('prod/db')
+      expect(is('prod A', 'svc.clusterset.local. A')).toEqual(['NXDOMAIN', 'NODATA'])
+    }
+  })
+
   it('finds names by their labels only', () => {
     const { zone, put } = openZone()
     put(...web)
