@@ -60,6 +60,17 @@ export const ExportedEndpointSliceKind = defineKind({
       ports: s.atomicList(endpointPort, { maxItems: 1000 }),
     }),
   },
+  sample: {
+    spec: {
+      namespace: 'shop',
+      service: 'web',
+      slice: 'web-1',
+      addressType: 'IPv4',
+      endpoints: [{ addresses: ['10.1.0.1'], conditions: { ready: true }, hostname: 'web-0' }],
+      ports: [{ name: 'http', protocol: 'TCP', port: 8080 }],
+    },
+  },
+  sampleName: exportedSliceName('shop', 'web-1'),
   columns: [
     {
       name: 'Service',
