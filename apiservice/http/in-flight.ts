@@ -7,7 +7,7 @@ const mutating: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'del
 export type InFlightLimits = { readonly readOnly: number; readonly mutating: number }
 
 /** kube-apiserver's --max-requests-inflight and --max-mutating-requests-inflight. */
-export const defaultLimits: InFlightLimits = { readOnly: 400, mutating: 200 }
+const defaultLimits: InFlightLimits = { readOnly: 400, mutating: 200 }
 
 const labelsOf = { readOnly: { request_kind: 'readOnly' }, mutating: { request_kind: 'mutating' } }
 

@@ -61,7 +61,7 @@ function decode(path: string): string {
  * Every header line by its lower-case name. Node joins repeated headers with commas, which group names may hold, and
  * reads bytes as latin1, where Kubernetes writes UTF-8.
  */
-export function toHeaders(raw: readonly string[]): ReadonlyMap<string, readonly string[]> {
+function toHeaders(raw: readonly string[]): ReadonlyMap<string, readonly string[]> {
   const headers = new Map<string, string[]>()
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const name = (raw[i] ?? '').toLowerCase()

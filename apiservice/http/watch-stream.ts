@@ -2,7 +2,7 @@ import type { WatchEvent, WatchSink } from '../contract.ts'
 import { breakOff, type RawResponse } from './respond.ts'
 
 /** What a watcher may leave unread before it is cut off, besides its first batch: the state it asked for. */
-export const maxUnreadBytes = 16 * 1024 * 1024
+const maxUnreadBytes = 16 * 1024 * 1024
 
 /** Frames are joined up to about this size, so that a burst of events is one write. */
 const sliceBytes = 256 * 1024

@@ -12,7 +12,7 @@ import { contentTypes, type EncodeOptions, encodeList, encodeObject, laidOut } f
 import { frameEncoder } from './frames.ts'
 import { includeObjectOf } from './table.ts'
 
-export const acceptedTypes: readonly string[] = ['application/json', 'application/yaml']
+const acceptedTypes: readonly string[] = ['application/json', 'application/yaml']
 
 const plainJson: Choice = { format: 'json', transform: undefined, pretty: false }
 

@@ -5,7 +5,7 @@ import type { KubeObject } from '../../src/api/meta.ts'
 import type { JsonSchema } from '../../src/api/schema.ts'
 import { badRequest } from '../../src/kernel/errors.ts'
 
-export const maxStoredDepth = 1_000
+const maxStoredDepth = 1_000
 
 /** Throws 400. Only kinds that keep what their schema does not know can be nested deeper than it. */
 export function checkDepth(kind: AnyKind, object: KubeObject): void {

@@ -121,7 +121,7 @@ function watchMatchErrors(query: URLSearchParams, hasInitialEvents: boolean): re
   return errors
 }
 
-export function selectorsOf(query: URLSearchParams): Selectors {
+function selectorsOf(query: URLSearchParams): Selectors {
   return {
     labels: parseLabelSelector(query.get('labelSelector') ?? ''),
     fields: parseFieldSelector(query.get('fieldSelector') ?? ''),

@@ -23,14 +23,6 @@ export function sleep(clock: Clock, delayMs: number, signal: AbortSignal): Promi
   })
 }
 
-/** Resolves when the signal aborts. */
-export function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise(resolve => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
-}
-
 /**
  * Runs `task` without awaiting it. A failure is logged as an error unless the signal has aborted: what runs in the
  * background has nobody else to tell.

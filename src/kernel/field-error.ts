@@ -59,7 +59,6 @@ export const tooLong = fieldError('FieldValueTooLong', 'Too long')
 export const invalidValue = withValue('FieldValueInvalid', 'Invalid value')
 export const typeInvalid = withValue('FieldValueTypeInvalid', 'Invalid value')
 export const duplicateValue = withValue('FieldValueDuplicate', 'Duplicate value')
-export const notFoundValue = withValue('FieldValueNotFound', 'Not found')
 
 export function tooMany(field: string, actual: number, max: number): FieldError {
   return {
