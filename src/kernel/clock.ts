@@ -8,9 +8,18 @@ export interface Clock {
   after(delayMs: number, run: () => void): () => void
 }
 
+/** A timer that is set for longer ends at once. */
+const longestTimerMs = 2 ** 31 - 1
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   after(delayMs, run) {
+    if (delayMs > longestTimerMs) {
+      let cancel = systemClock.after(longestTimerMs, () => {
+        cancel = systemClock.after(delayMs - longestTimerMs, run)
+      })
+      return () => cancel()
+    }
     // biome-ignore lint/style/noRestrictedGlobals: this is the Clock that everything else is told to use
     const timer = setTimeout(run, delayMs)
     timer.unref()
