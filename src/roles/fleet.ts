@@ -29,6 +29,9 @@ export type FleetOptions = {
   readonly serviceCidrs: readonly string[]
 }
 
+/** With the authority of the fleet's administrator, PEM. */
+type Opened = FleetOptions & { readonly clientCa: string }
+
 const host = '127.0.0.1'
 const dnsOffset = 10
 const tokenLifeMs = 600_000
@@ -47,11 +50,12 @@ export async function startFleet(options: FleetOptions, context: Context): Promi
     for (const running of started.toReversed()) await running.close()
   }
   try {
-    const hub = await startHub(hubOptions({ ...options, home }), own(context, 'hub'))
+    const opened = { ...options, home, clientCa: authority.certificate }
+    const hub = await startHub(hubOptions(opened), own(context, 'hub'))
     started.push(hub)
-    const members = await startMembers({ ...options, home }, hub, context)
+    const members = await startMembers(opened, hub, context)
     started.push(...members)
-    if (options.controllers) started.push(...(await startResponders({ ...options, home }, members, context)))
+    if (options.controllers) started.push(...(await startResponders(opened, members, context)))
     await writeKubeconfig(join(home, 'kubeconfig'), contextsOf(options, hub, members, user))
     return { close }
   } catch (thrown) {
@@ -61,7 +65,7 @@ export async function startFleet(options: FleetOptions, context: Context): Promi
 }
 
 async function startMembers(
-  options: FleetOptions,
+  options: Opened,
   hub: RunningHub,
   context: Context,
 ): Promise<readonly RunningMember[]> {
@@ -129,21 +133,21 @@ function portsOf({ port, members, controllers }: FleetOptions): readonly PortCla
   ]
 }
 
-function hubOptions(options: FleetOptions) {
+function hubOptions(options: Opened) {
   return {
     home: join(options.home, 'hub'),
     host,
     port: options.port,
     advertise: undefined,
     serviceCidrs: options.serviceCidrs,
-    clientCa: join(options.home, 'admin-ca.crt'),
+    clientCa: options.clientCa,
     clusterSetCidrs: options.clusterSetCidrs,
     quarantineMs: options.quarantineMs,
     controllers: options.controllers,
   }
 }
 
-function memberOptions(options: FleetOptions, at: number, token: string | undefined) {
+function memberOptions(options: Opened, at: number, token: string | undefined) {
   const clusterId = options.members[at] ?? ''
   return {
     clusterId,
@@ -152,7 +156,7 @@ function memberOptions(options: FleetOptions, at: number, token: string | undefi
     port: options.port + 1 + at,
     advertise: undefined,
     serviceCidrs: options.serviceCidrs,
-    clientCa: join(options.home, 'admin-ca.crt'),
+    clientCa: options.clientCa,
     join: token,
     controllers: options.controllers,
   }

@@ -1,5 +1,4 @@
 /** What every API server of ours is made of: identity, store, users and rights, and the server itself. */
-import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { clusterIpPlugin } from '../../apiservice/admission/cluster-ip.ts'
@@ -38,7 +37,7 @@ export type ServerOptions = {
   readonly advertise: readonly string[] | undefined
   /** Blocks that Services get addresses from, at most one of each family. */
   readonly serviceCidrs: readonly string[]
-  /** PEM file with more authorities whose client certificates are taken. */
+  /** PEM of more authorities whose client certificates are taken. */
   readonly clientCa: string | undefined
 }
 
@@ -128,8 +127,7 @@ async function listen(foundation: Foundation, extension: Extension, context: Con
   await Promise.all([rbac.start(follow, signal), clusterIps.start(follow, signal)])
   const authorizers = [healthAuthorizer, mastersAuthorizer, ...extension.authorizers, rbac]
   const authorizer = authorizersInTurn(authorizers)
-  const caBundle =
-    identity.caBundle + (options.clientCa === undefined ? '' : readFileSync(options.clientCa, 'utf8'))
+  const caBundle = clientAuthorities(foundation)
   return startApiServer({
     name: options.name,
     kinds: kindsOf(options.serves),
@@ -162,7 +160,13 @@ function kindsOf(serves: Server): readonly AnyKind[] {
   return kinds.filter(kind => kind.servers.some(server => server === serves || server === 'standalone'))
 }
 
-function renewServing({ options, identity }: Foundation, server: ApiServer, context: Context): void {
+/** Also after a renewal: a client that does not find its authority among those that are named shows no certificate. */
+function clientAuthorities({ identity, options }: Foundation): string {
+  return identity.caBundle + (options.clientCa ?? '')
+}
+
+function renewServing(foundation: Foundation, server: ApiServer, context: Context): void {
+  const { options, identity } = foundation
   const { clock, log, signal } = context
   const renewal = {
     name: `${options.name} serving`,
@@ -170,7 +174,7 @@ function renewServing({ options, identity }: Foundation, server: ApiServer, cont
     renew: async () => {
       await identity.renewServing()
       const { certificate, key } = identity.serving
-      server.setSecureContext({ cert: certificate, key, clientCa: [identity.caBundle] })
+      server.setSecureContext({ cert: certificate, key, clientCa: [clientAuthorities(foundation)] })
     },
     clock,
     log,
