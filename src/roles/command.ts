@@ -18,6 +18,12 @@ export type CommandDefinition<S extends Settings> = {
   run(values: Values<S>): Promise<void>
 }
 
+/** Every command has it besides its own settings. */
+export const configSetting = {
+  placeholder: 'FILE',
+  description: 'YAML file with any of these settings, by their names.',
+} as const
+
 /** A command whose settings come from flags, the environment and a config file. */
 export function defineCommand<S extends Settings>(
   definition: CommandDefinition<S>,
@@ -25,11 +31,8 @@ export function defineCommand<S extends Settings>(
 ): Command {
   const command = new Command(definition.name).description(definition.description).allowExcessArguments(false)
   for (const [key, setting] of Object.entries(definition.settings)) command.addOption(optionOf(key, setting))
-  command.addOption(
-    new Option('--config <FILE>', 'YAML file with any of these settings, by their names').env(
-      'ISTHMUS_CONFIG',
-    ),
-  )
+  const { placeholder, description } = configSetting
+  command.addOption(new Option(`--config <${placeholder}>`, description).env(variableName('config')))
   command.addHelpText(
     'after',
     '\nA setting is taken from its flag, else from its environment variable, else from the config file.',
@@ -113,10 +116,11 @@ function plainText(where: string, value: unknown): string {
 }
 
 /** `clusterId` → `cluster-id`. */
-function flagName(key: string): string {
+export function flagName(key: string): string {
   return key.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)
 }
 
-function variableName(key: string): string {
+/** `clusterId` → `ISTHMUS_CLUSTER_ID`. */
+export function variableName(key: string): string {
   return `ISTHMUS_${flagName(key).replaceAll('-', '_').toUpperCase()}`
 }

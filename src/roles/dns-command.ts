@@ -9,7 +9,6 @@ const settings = {
   kubeconfig: setting.text({
     placeholder: 'FILE',
     description: 'A kubeconfig of the cluster whose ServiceImports are answered for.',
-    default: '.isthmus/members/east/dns.kubeconfig',
   }),
   context: setting.optional(
     setting.text({
@@ -25,17 +24,23 @@ const settings = {
   host,
   port: portSetting('The port that is answered on, UDP and TCP.', 53),
   probePort: portSetting('The port of /livez, /readyz and /metrics, plain HTTP.', 9153),
-  ttl: setting.duration({ placeholder: 'TIME', description: 'The TTL of answers.', default: '5s' }),
+  ttl: setting.duration(
+    { placeholder: 'TIME', description: 'The TTL of answers, at most 1h.', default: '5s' },
+    '1h',
+  ),
   workers: setting.integer(
     { placeholder: 'N', description: 'How many threads answer.', default: '1' },
     1,
     64,
   ),
-  lameDuck: setting.duration({
-    placeholder: 'TIME',
-    description: 'How long queries are answered after the process was told to stop.',
-    default: '0s',
-  }),
+  lameDuck: setting.duration(
+    {
+      placeholder: 'TIME',
+      description: 'How long queries are answered after the process was told to stop, at most 10m.',
+      default: '0s',
+    },
+    '10m',
+  ),
   logLevel,
 }
 

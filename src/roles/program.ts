@@ -1,24 +1,33 @@
 /** The commands of the program. What a command runs is loaded when it runs. */
 import { Command } from 'commander'
-import { defineCommand, type Environment } from './command.ts'
+import { type CommandDefinition, defineCommand, type Environment } from './command.ts'
 import { dnsCommand } from './dns-command.ts'
 import { fleetCommand } from './fleet-command.ts'
 import { hubCommand } from './hub-command.ts'
 import { apiServerCommand, memberCommand } from './member-command.ts'
+import type { Settings } from './setting.ts'
 import { tokenCreateCommand } from './token-command.ts'
+
+/** By what is typed to call them. */
+export const commands: Readonly<Record<string, CommandDefinition<Settings>>> = {
+  fleet: fleetCommand,
+  hub: hubCommand,
+  member: memberCommand,
+  apiserver: apiServerCommand,
+  dns: dnsCommand,
+  'token create': tokenCreateCommand,
+}
 
 export function makeProgram(environment: Environment): Command {
   const token = new Command('token')
     .description('Handles the tokens with which clusters join.')
     .helpCommand(false)
-    .addCommand(defineCommand(tokenCreateCommand, environment))
-  return new Command('isthmus')
+  const program = new Command('isthmus')
     .description('Joins Kubernetes clusters into one ClusterSet.')
     .helpCommand(false)
-    .addCommand(defineCommand(fleetCommand, environment))
-    .addCommand(defineCommand(hubCommand, environment))
-    .addCommand(defineCommand(memberCommand, environment))
-    .addCommand(defineCommand(apiServerCommand, environment))
-    .addCommand(defineCommand(dnsCommand, environment))
-    .addCommand(token)
+  for (const [path, definition] of Object.entries(commands)) {
+    const parent = path.startsWith('token ') ? token : program
+    parent.addCommand(defineCommand(definition, environment))
+  }
+  return program.addCommand(token)
 }

@@ -2,9 +2,11 @@
  * What can be set, said once: `clusterId` is the flag `--cluster-id`, the environment variable `ISTHMUS_CLUSTER_ID` and
  * the key `cluster-id` of the config file. A flag wins over the environment, that over the file, that over the default.
  */
+import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { clusterIdProblem } from '../api/cluster-id.ts'
 import { parseCidr } from '../ip/cidr.ts'
+import { errorText } from '../kernel/abort.ts'
 
 export type Setting<T> = {
   /** What stands for the value in `--help`. */
@@ -72,17 +74,25 @@ const unitsMs: ReadonlyMap<string, number> = new Map([
   ['d', 86_400_000],
 ])
 
-/** `90s`, `5m`, `1h30m`: milliseconds. */
-export function duration(words: Words): Setting<number> {
+/** `90s`, `5m`, `1h30m`, at most `longest`: milliseconds. */
+export function duration(words: Words, longest?: string): Setting<number> {
+  const maximum = longest === undefined ? Number.POSITIVE_INFINITY : durationMs(longest)
   return {
     ...words,
     parse: value => {
-      const wellFormed = value.length <= 40 && /^(\d{1,9}(ms|s|m|h|d))+$/.test(value)
-      if (!wellFormed) throw new Error('must be a duration such as 90s, 5m or 1h30m')
-      const parts = [...value.matchAll(/(\d+)(ms|s|m|h|d)/g)]
-      return parts.reduce((sum, [, count, unit]) => sum + Number(count) * (unitsMs.get(unit ?? '') ?? 0), 0)
+      const ms = durationMs(value)
+      if (Number.isNaN(ms)) throw new Error('must be a duration such as 90s, 5m or 1h30m')
+      if (ms > maximum) throw new Error(`must be at most ${longest}`)
+      return ms
     },
   }
+}
+
+/** NaN when it is none. */
+function durationMs(text: string): number {
+  if (text.length > 40 || !/^(\d{1,9}(ms|s|m|h|d))+$/.test(text)) return Number.NaN
+  const parts = [...text.matchAll(/(\d+)(ms|s|m|h|d)/g)]
+  return parts.reduce((sum, [, count, unit]) => sum + Number(count) * (unitsMs.get(unit ?? '') ?? 0), 0)
 }
 
 /** Values with commas between them, none twice. */
@@ -126,6 +136,20 @@ export function ipAddress(words: Words): Setting<string> {
     parse: value => {
       if (isIP(value) === 0) throw new Error('must be an IP address')
       return value
+    },
+  }
+}
+
+/** A file that is there; the value is its text. */
+export function file(words: Words): Setting<string> {
+  return {
+    ...words,
+    parse: path => {
+      try {
+        return readFileSync(path, 'utf8')
+      } catch (thrown) {
+        throw new Error(`must be a file that can be read (${errorText(thrown)})`)
+      }
     },
   }
 }

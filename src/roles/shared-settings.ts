@@ -65,7 +65,7 @@ export const listening = {
   ),
   serviceCidr,
   clientCa: setting.optional(
-    setting.text({
+    setting.file({
       placeholder: 'FILE',
       description: 'PEM file with more authorities whose client certificates are taken.',
     }),

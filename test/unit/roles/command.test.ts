@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { defineCommand, type Environment } from '../../../src/roles/command.ts'
@@ -103,6 +103,8 @@ describe('a setting', () => {
   it.each([
     [setting.duration(words), '1h30m', 5_400_000],
     [setting.duration(words), '90s', 90_000],
+    [setting.duration(words, '1h'), '60m', 3_600_000],
+    [setting.file(words), 'tsconfig.json', readFileSync('tsconfig.json', 'utf8')],
     [setting.address(words), 'hub.example.com:7443', 'https://hub.example.com:7443'],
     [setting.address(words), '[::1]:7443', 'https://[::1]:7443'],
     [setting.cidr(words), '10.0.0.0/16', '10.0.0.0/16'],
@@ -113,6 +115,8 @@ describe('a setting', () => {
   it.each([
     [setting.duration(words), '90'],
     [setting.duration(words), '1h30'],
+    [setting.duration(words, '1h'), '1h1ms'],
+    [setting.file(words), '/nowhere.pem'],
     [setting.address(words), 'hub/path'],
     [setting.address(words), ''],
     [setting.cidr(words), '10.0.0.1/16'],
