@@ -2,29 +2,23 @@
 import type { OpenAPIV3 } from 'openapi-types'
 import type { AnyKind } from '../kind.ts'
 import { servedAt } from './discovery.ts'
+import { intOrStringName, kindDefinitions, metaDefinitions, type Reference } from './openapi-definitions.ts'
 import {
-  type Definitions,
-  type GroupVersionKind,
-  intOrStringName,
-  kindDefinitions,
-  metaDefinitions,
-  type Reference,
-  type RefSchema,
-} from './openapi-definitions.ts'
+  bearerToken,
+  documentInfo,
+  type Extensions,
+  isIntOrString,
+  pathsOf,
+  type SchemaForm,
+  schemasOf,
+} from './openapi-form.ts'
 import {
-  byPath,
   type Operation,
   objectMediaTypes,
   operationsAt,
   type Parameter,
-  pathParametersOf,
   watchMediaTypes,
 } from './openapi-operations.ts'
-
-type Extensions = {
-  readonly 'x-kubernetes-action': string
-  readonly 'x-kubernetes-group-version-kind': GroupVersionKind
-}
 
 export type OpenapiV3Document = OpenAPIV3.Document<Extensions>
 
@@ -36,24 +30,22 @@ export function openapiV3(
 ): OpenapiV3Document | undefined {
   const served = servedAt(kinds, group, version)
   if (served.length === 0) return undefined
-  const paths = byPath(operationsAt(kinds, group, version))
   return {
     openapi: '3.0.0',
-    info: { title: 'Isthmus', version: 'unversioned' },
-    paths: Object.fromEntries([...paths].map(([path, operations]) => [path, pathItem(path, operations)])),
+    info: documentInfo,
+    paths: pathsOf(operationsAt(kinds, group, version), {
+      operation: operationObject,
+      parameter: parameterObject,
+    }),
     components: {
-      schemas: schemasOf({
-        ...Object.assign({}, ...served.map(kind => kindDefinitions(kind, version))),
-        ...metaDefinitions([{ group, version }]),
-      }),
-      securitySchemes: {
-        BearerToken: {
-          type: 'apiKey',
-          name: 'authorization',
-          in: 'header',
-          description: 'A bearer token.',
+      schemas: schemasOf(
+        {
+          ...Object.assign({}, ...served.map(kind => kindDefinitions(kind, version))),
+          ...metaDefinitions([{ group, version }]),
         },
-      },
+        form,
+      ),
+      securitySchemes: { BearerToken: bearerToken },
     },
   }
 }
@@ -61,14 +53,6 @@ export function openapiV3(
 /** The key of a document in the index at `/openapi/v3`. */
 export function openapiV3Key(group: string, version: string): string {
   return group === '' ? `api/${version}` : `apis/${group}/${version}`
-}
-
-function pathItem(path: string, operations: readonly Operation[]): OpenAPIV3.PathItemObject<Extensions> {
-  const parameters = pathParametersOf(path).map(p => ({ ...parameterObject(p, 'path'), required: true }))
-  return {
-    ...(parameters.length === 0 ? {} : { parameters }),
-    ...Object.fromEntries(operations.map(o => [o.method, operationObject(o)])),
-  }
 }
 
 function operationObject(operation: Operation): OpenAPIV3.OperationObject<Extensions> {
@@ -111,46 +95,12 @@ function referenceObject(definition: string): OpenAPIV3.ReferenceObject {
   return { $ref: `#/components/schemas/${definition}` }
 }
 
-function schemasOf(definitions: Definitions): Record<string, OpenAPIV3.SchemaObject> {
-  return Object.fromEntries(
-    Object.entries(definitions)
-      .toSorted(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, schema]) => [name, schemaObject(schema)]),
-  )
-}
-
-function schemaObject(schema: RefSchema | Reference): OpenAPIV3.SchemaObject {
-  if ('ref' in schema) return inPlace(schema)
-  if (schema['x-kubernetes-int-or-string'] === true) return intOrString(schema)
-  const { items, properties, additionalProperties, ...rest } = schema
-  const written = {
-    ...rest,
-    ...(isIntOrString(rest) ? { oneOf: [{ type: 'integer' }, { type: 'string' }] } : {}),
-    ...(items === undefined ? {} : { items: schemaObject(items) }),
-    ...(properties === undefined
-      ? {}
-      : { properties: Object.fromEntries(Object.entries(properties).map(([n, p]) => [n, schemaObject(p)])) }),
-    ...(additionalProperties === undefined
-      ? {}
-      : { additionalProperties: schemaObject(additionalProperties) }),
-  }
-  // RefSchema is a subset of schema objects, but for lists that cannot be changed and the extensions.
-  return written as unknown as OpenAPIV3.SchemaObject
-}
-
-function intOrString({ description }: RefSchema): OpenAPIV3.SchemaObject {
-  return inPlace({ ref: intOrStringName, ...(description === undefined ? {} : { description }) })
-}
-
-function isIntOrString({ format }: RefSchema): boolean {
-  return format === 'int-or-string'
-}
-
-/** What stands beside a $ref is not read, so a description needs a schema around it. */
-function inPlace({ ref, description }: Reference): OpenAPIV3.SchemaObject {
-  return {
+const form: SchemaForm = {
+  // What stands beside a $ref is not read, so a description needs a schema around it.
+  inPlace: ({ ref, description }: Reference) => ({
     ...(description === undefined ? {} : { description }),
     ...(ref === intOrStringName ? {} : { default: {} }),
     allOf: [referenceObject(ref)],
-  }
+  }),
+  own: schema => (isIntOrString(schema) ? { oneOf: [{ type: 'integer' }, { type: 'string' }] } : {}),
 }
