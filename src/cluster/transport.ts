@@ -5,6 +5,7 @@
 import { once } from 'node:events'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { Agent, type AgentOptions, request as httpsRequest, type RequestOptions } from 'node:https'
+import type { Duplex } from 'node:stream'
 import { createSecureContext } from 'node:tls'
 import type { Clock } from '../kernel/clock.ts'
 import { unavailable } from '../kernel/errors.ts'
@@ -60,6 +61,8 @@ export class Transport {
   readonly #servers: readonly URL[]
   readonly #requests: Counter
   #connections: Connections | undefined
+  /** Connections whose handshake is done. */
+  readonly #secured = new WeakSet<Duplex>()
   /** Index of the address that answered last. */
   #current = 0
 
@@ -156,11 +159,12 @@ export class Transport {
     const sent = httpsRequest(this.#requestOptions(index, request, connections))
     let connected = false
     sent.once('socket', socket => {
-      if (sent.reusedSocket) connected = true
-      else
-        socket.once('secureConnect', () => {
-          connected = true
-        })
+      connected = this.#secured.has(socket)
+      if (connected) return
+      socket.once('secureConnect', () => {
+        this.#secured.add(socket)
+        connected = true
+      })
     })
     const headTimeoutMs = this.#options.headTimeoutMs ?? defaultHeadTimeoutMs
     const cancel = this.#options.clock.after(headTimeoutMs, () =>
@@ -221,7 +225,8 @@ function endWith(sent: ClientRequest, signal: AbortSignal): void {
     // Errors after an answer has begun reach its reader through the body.
     sent.destroy(signal.reason instanceof Error ? signal.reason : new Error('stopped'))
   }
-  signal.addEventListener('abort', onAbort, { once: true })
+  if (signal.aborted) onAbort()
+  else signal.addEventListener('abort', onAbort, { once: true })
   sent.once('close', () => signal.removeEventListener('abort', onAbort))
   sent.on('error', () => undefined)
 }

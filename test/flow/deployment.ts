@@ -44,8 +44,15 @@ export async function oneProcess(): Promise<Deployment> {
   }
 }
 
+export type SeparateProcesses = Deployment & {
+  readonly kill: (part: Part) => Promise<void>
+  readonly start: (part: Part) => Promise<void>
+  /** Where `hub`, a member, or `<member>-dns` keeps its state. */
+  homeOf(name: string): string
+}
+
 /** Hub, members and DNS as separate processes, joined by tokens. */
-export async function separateProcesses(): Promise<Deployment> {
+export async function separateProcesses(): Promise<SeparateProcesses> {
   const folder = temporaryFolder()
   const base = await freePorts()
   const homeOf = (name: string): string => join(folder.path, name)
@@ -78,6 +85,7 @@ export async function separateProcesses(): Promise<Deployment> {
     dnsPort,
     kill,
     start,
+    homeOf,
     restart: async () => {
       await Promise.all([...running.keys()].map(kill))
       await Promise.all([...running.keys()].map(start))

@@ -1,23 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
+import { type RoleProcess, startRole } from './role-process.ts'
 
-export type Fleet = {
+export type Fleet = RoleProcess & {
   readonly home: string
   readonly kubeconfig: string
   /** The hub's port; members follow on +1, +2…, their DNS on +10, +11…. */
   readonly port: number
-  readonly pid: number
-  /** What the process printed, line by line. */
-  readonly output: readonly string[]
-  /** SIGTERM, and the exit code. */
-  stop(): Promise<number | null>
-  /** SIGKILL. */
-  kill(): Promise<void>
 }
 
 export type FleetOptions = {
@@ -56,48 +47,10 @@ export function temporaryFolder(): { readonly path: string; dispose(): void } {
   return { path, dispose: () => rmSync(path, { recursive: true, force: true }) }
 }
 
-async function exitOf(child: ChildProcess): Promise<number | null> {
-  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
-  return child.exitCode
-}
-
-/** Resolves with the first line that begins with `ready`; rejects with the output when the process ends before. */
-function readyLine(child: ChildProcess, output: string[]): Promise<void> {
-  return new Promise((resolve, reject) => {
-    for (const stream of [child.stdout, child.stderr]) {
-      if (stream === null) continue
-      createInterface({ input: stream }).on('line', line => {
-        if (output.length < 10_000) output.push(line)
-        if (line.startsWith('ready')) resolve()
-      })
-    }
-    child.once('exit', code =>
-      reject(new Error(`the fleet ended with ${code}:\n${output.slice(-20).join('\n')}`)),
-    )
-  })
-}
-
 /** `npm start` without npm: the fleet as a process of its own. */
 export async function startFleet(options: FleetOptions = {}): Promise<Fleet> {
   const port = options.port ?? (await freePorts())
   const home = options.home ?? temporaryFolder().path
-  const args = ['src/main.ts', 'fleet', '--home', home, '--port', String(port), ...(options.args ?? [])]
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
-  const output: string[] = []
-  await readyLine(child, output)
-  return {
-    home,
-    kubeconfig: join(home, 'kubeconfig'),
-    port,
-    pid: child.pid ?? 0,
-    output,
-    stop: () => {
-      child.kill('SIGTERM')
-      return exitOf(child)
-    },
-    kill: async () => {
-      child.kill('SIGKILL')
-      await exitOf(child)
-    },
-  }
+  const process = await startRole(['fleet', '--home', home, '--port', String(port), ...(options.args ?? [])])
+  return { ...process, home, port, kubeconfig: join(home, 'kubeconfig') }
 }

@@ -1,56 +1,80 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 
+/** The program as a process of its own. */
 export type RoleProcess = {
+  readonly pid: number
+  /** What it printed on both outputs, line by line. */
   readonly output: readonly string[]
-  /** SIGKILL, unless it has ended. */
-  kill(): Promise<void>
   /** SIGTERM, and the exit code. */
   stop(): Promise<number | null>
+  /** SIGKILL. */
+  kill(): Promise<void>
 }
 
-/** One role as a process of its own, once it has printed that it is ready. */
+export type Ended = { readonly code: number | null; readonly output: string }
+
+const maxLines = 10_000
+
+/** Starts `isthmus <args>` and resolves with its `ready` line; rejects with the output when it ends before. */
 export async function startRole(args: readonly string[]): Promise<RoleProcess> {
-  const child = spawn(process.execPath, ['src/main.ts', ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = launched(args)
   const output: string[] = []
-  const ended = once(child, 'exit')
-  const ready = new Promise<void>(resolve => {
-    for (const stream of [child.stdout, child.stderr]) {
-      createInterface({ input: stream }).on('line', line => {
-        if (output.length < 10_000) output.push(line)
-        if (line.startsWith('ready')) resolve()
-      })
-    }
-  })
-  const end = async (signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> => {
-    child.kill(signal)
-    await ended
-    return child.exitCode
-  }
-  await Promise.race([
-    ready,
-    ended.then(() => {
-      throw new Error(`isthmus ${args[0]} ended:\n${output.slice(-20).join('\n')}`)
-    }),
-  ])
+  await readyLine(child, args[0] ?? '', output)
   return {
+    pid: child.pid ?? 0,
     output,
-    kill: async () => {
-      await end('SIGKILL')
+    stop: () => {
+      child.kill('SIGTERM')
+      return exitOf(child)
     },
-    stop: () => end('SIGTERM'),
+    kill: async () => {
+      child.kill('SIGKILL')
+      await exitOf(child)
+    },
   }
 }
 
-/** What a role prints that does its work and ends. */
+/** Runs `isthmus <args>` to its end, whatever that is. */
+export async function runToEnd(args: readonly string[]): Promise<Ended> {
+  const child = launched(args)
+  const output: string[] = []
+  gather(child, line => output.push(line))
+  return { code: await exitOf(child), output: output.join('\n') }
+}
+
+/** What a role prints that does its work and ends. Rejects when it fails. */
 export async function runRole(args: readonly string[]): Promise<string> {
-  const child = spawn(process.execPath, ['src/main.ts', ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
-  let printed = ''
-  child.stdout.on('data', chunk => {
-    printed += String(chunk)
+  const { code, output } = await runToEnd(args)
+  if (code !== 0) throw new Error(`isthmus ${args[0]} ended with ${code}: ${output}`)
+  return output.trim()
+}
+
+function launched(args: readonly string[]): ChildProcess {
+  return spawn(process.execPath, ['src/main.ts', ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+}
+
+function gather(child: ChildProcess, onLine: (line: string) => void): void {
+  for (const stream of [child.stdout, child.stderr]) {
+    if (stream !== null) createInterface({ input: stream }).on('line', onLine)
+  }
+}
+
+function readyLine(child: ChildProcess, name: string, output: string[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    gather(child, line => {
+      if (output.length < maxLines) output.push(line)
+      if (line.startsWith('ready')) resolve()
+    })
+    child.once('exit', code =>
+      reject(new Error(`isthmus ${name} ended with ${code}:\n${output.slice(-20).join('\n')}`)),
+    )
   })
-  await once(child, 'close')
-  if (child.exitCode !== 0) throw new Error(`isthmus ${args[0]} ended with ${child.exitCode}`)
-  return printed.trim()
+}
+
+/** Resolves when the process has ended and all that it printed has been read. */
+async function exitOf(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'close')
+  return child.exitCode
 }

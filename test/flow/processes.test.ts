@@ -1,0 +1,70 @@
+// What is left when one of several processes is killed or shut out.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { eventually } from '../support/eventually.ts'
+import { freePorts, temporaryFolder } from '../support/fleet.ts'
+import { memberClusters, serviceExports } from '../support/memory-fleet.ts'
+import { runRole, runToEnd } from '../support/role-process.ts'
+import { members, type SeparateProcesses, separateProcesses } from './deployment.ts'
+import { Shop, signal } from './shop.ts'
+
+describe('separate processes', () => {
+  let deployment: SeparateProcesses
+  let shop: Shop
+  beforeAll(async () => {
+    deployment = await separateProcesses()
+    shop = new Shop(deployment)
+    for (const member of members) await shop.open(member)
+  }, 120_000)
+  afterAll(() => deployment.stop())
+
+  it('go on without a member, whose DNS keeps answering, also when it starts anew', async () => {
+    await shop.export('west', 'db', { addresses: ['10.2.0.41'], isHeadless: true })
+    await shop.expectAnswers('db', ['10.2.0.41'])
+    await deployment.kill('east')
+    await shop.expectAnswers('db', ['10.2.0.41'])
+    const snapshot = join(deployment.homeOf('east-dns'), 'services.json')
+    await eventually(() => expect(readFileSync(snapshot, 'utf8')).toContain('10.2.0.41'), 30_000)
+    await deployment.kill('east dns')
+    await deployment.start('east dns')
+    await shop.expectAnswers('db', ['10.2.0.41'])
+    await shop.move('west', 'db', '10.2.0.42')
+    await shop.expectAnswers('db', ['10.2.0.42'], ['west'])
+    await deployment.start('east')
+    await shop.expectAnswers('db', ['10.2.0.42'])
+  }, 180_000)
+
+  it('tell of their health', async () => {
+    const probe = `http://127.0.0.1:${deployment.dnsPort('east') + 5}`
+    for (const path of ['/livez', '/readyz']) expect((await fetch(probe + path)).status).toBe(200)
+    expect(await (await fetch(`${probe}/metrics`)).text()).toContain('process_resident_memory_bytes')
+    expect((await fetch(`${probe}/nothing`)).status).toBe(404)
+  })
+
+  it('shut an evicted member out at once, and let it back in', async () => {
+    const west = { name: 'west' }
+    await shop.expectAnswers('db', ['10.2.0.42'])
+    const evicted = { spec: { accepted: false } }
+    await deployment.client('hub').mergePatch(memberClusters, west, evicted, { signal: signal() })
+    await eventually(async () => {
+      await expect(shop.importOf('east', 'db')).rejects.toMatchObject({ reason: 'NotFound' })
+    })
+    const exports = await deployment.client('west').list(serviceExports, {}, signal())
+    expect(exports.items.map(({ metadata }) => metadata.name)).toEqual(['db'])
+    const accepted = { spec: { accepted: true } }
+    await deployment.client('hub').mergePatch(memberClusters, west, accepted, { signal: signal() })
+    await shop.expectAnswers('db', ['10.2.0.42'])
+  }, 180_000)
+
+  it('refuse a token that is meant for another cluster, and say so', async () => {
+    const folder = temporaryFolder()
+    const hub = deployment.homeOf('hub')
+    const token = await runRole(['token', 'create', '--home', hub, '--cluster', 'east'])
+    const north = ['--cluster-id', 'north', '--join', token, '--home', folder.path, '--host', '127.0.0.1']
+    const { code, output } = await runToEnd(['member', ...north, '--port', String(await freePorts())])
+    expect(code).toBe(1)
+    expect(output).toMatch(/^isthmus: .*the join token is for the cluster "east", not "north"$/)
+    folder.dispose()
+  })
+})
