@@ -133,7 +133,7 @@ export type Reply =
  * A reply after negotiation: what the http stage writes. It adds the headers that every response carries.
  * - bytes: the whole body.
  * - slices: a long body, made piece by piece while the client reads it.
- * - frames: a watch. `encode` is called once for each event, in their order, when the connection takes more.
+ * - frames: a watch. `encode` is given every event once, in their order, some at a time, when the connection takes more.
  */
 export type Encoded =
   | {
@@ -152,7 +152,7 @@ export type Encoded =
       readonly type: 'frames'
       readonly code: number
       readonly headers: Readonly<Record<string, string>>
-      encode(event: WatchEvent): Buffer
+      encode(events: readonly WatchEvent[]): Buffer
       open(sink: WatchSink, signal: AbortSignal): void
     }
 

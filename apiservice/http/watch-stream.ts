@@ -12,7 +12,7 @@ const smallFrame = 512
 
 export type WatchStreamOptions = {
   readonly response: RawResponse
-  encode(event: WatchEvent): Buffer
+  encode(events: readonly WatchEvent[]): Buffer
   /** Called when the watcher was cut off because it reads too slowly. */
   onSlow(): void
   readonly maxUnreadBytes?: number
@@ -42,16 +42,18 @@ export class WatchStream implements WatchSink {
   }
 
   events(batch: readonly WatchEvent[]): void {
-    if (this.#ending) return
-    let bytes = 0
-    for (const event of batch) {
-      bytes += sizeOf(event)
-      this.#queue.push(event)
-      if (event.type === 'ERROR') this.#ending = true
-    }
+    if (this.#ending || batch.length === 0) return
+    this.#ending = batch.at(-1)?.type === 'ERROR'
+    const bytes = batch.reduce((sum, event) => sum + sizeOf(event), 0)
     if (!this.#started) this.#limit += bytes
     this.#started = true
-    this.#unreadBytes += bytes
+    if (this.#isIdle && bytes <= sliceBytes) {
+      // The whole batch at once: watchers that are given the same array share its bytes.
+      this.#write(batch)
+    } else {
+      for (const event of batch) this.#queue.push(event)
+      this.#unreadBytes += bytes
+    }
     this.#flush()
     if (this.#unreadBytes > this.#limit) this.#cutOff()
   }
@@ -61,31 +63,33 @@ export class WatchStream implements WatchSink {
     this.#flush()
   }
 
+  get #isIdle(): boolean {
+    return !this.#blocked && this.#next === this.#queue.length
+  }
+
+  #write(events: readonly WatchEvent[]): void {
+    if (!this.#options.response.write(this.#options.encode(events))) this.#blocked = true
+  }
+
   #flush(): void {
-    while (!this.#blocked && this.#next < this.#queue.length) {
-      if (!this.#options.response.write(this.#slice())) this.#blocked = true
-    }
+    while (!this.#blocked && this.#next < this.#queue.length) this.#write(this.#slice())
     if (this.#next < this.#queue.length) return
     this.#queue = []
     this.#next = 0
     if (this.#ending) this.#options.response.end()
   }
 
-  #slice(): Buffer {
-    const frames: Buffer[] = []
+  #slice(): readonly WatchEvent[] {
+    const first = this.#next
     let length = 0
-    while (length < sliceBytes) {
+    for (; this.#next < this.#queue.length && length < sliceBytes; this.#next++) {
       const event = this.#queue[this.#next]
-      if (event === undefined) break
-      this.#next++
-      this.#unreadBytes -= sizeOf(event)
-      const frame = this.#options.encode(event)
-      length += frame.length
-      frames.push(frame)
+      if (event !== undefined) length += sizeOf(event)
     }
+    this.#unreadBytes -= length
+    const slice = this.#queue.slice(first, this.#next)
     this.#forgetSent()
-    const only = frames[0]
-    return frames.length === 1 && only !== undefined ? only : Buffer.concat(frames, length)
+    return slice
   }
 
   /** A reader that keeps up but never catches up must not make the queue grow. */

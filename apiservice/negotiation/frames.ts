@@ -5,22 +5,35 @@ import { ByteWriter } from './bytes.ts'
 import { metadataItems, namesOf, type WriteItem, wholeItems } from './items.ts'
 import { bookmarkRow, type TableOptions, tableHead, tableRows } from './table.ts'
 
-export type EncodeFrame = (event: WatchEvent) => Buffer
+/** The frames of some events, in their order. */
+export type EncodeFrames = (events: readonly WatchEvent[]) => Buffer
+
+type EncodeFrame = (event: WatchEvent) => Buffer
 
 type Bookmark = Extract<WatchEvent, { type: 'BOOKMARK' }>
 
 /** The encoder of one stream. */
-export function frameEncoder(served: ServedKind, choice: Choice, options: TableOptions): EncodeFrame {
+export function frameEncoder(served: ServedKind, choice: Choice, options: TableOptions): EncodeFrames {
   const { transform } = choice
-  if (transform?.as === 'Table') return tableFrames(served, transform.version, options)
+  if (transform?.as === 'Table') return inTurn(tableFrames(served, transform.version, options))
   const names = transform === undefined ? namesOf(served) : partialNames(transform.version)
   const write = transform === undefined ? wholeItems(names) : metadataItems(transform.version)
   const cache = cacheOf(`${names.apiVersion} ${names.kind}`)
-  return event => {
+  const one: EncodeFrame = event => {
     if (event.type === 'BOOKMARK') return frame('BOOKMARK', bookmarkObject(names, event))
     if (event.type === 'ERROR') return frame('ERROR', JSON.stringify(event.status))
     return cache.frame(event.type, event.object, write)
   }
+  return events => cache.batch(events, one)
+}
+
+function inTurn(one: EncodeFrame): EncodeFrames {
+  return events => joined(events.map(one))
+}
+
+function joined(frames: readonly Buffer[]): Buffer {
+  const [first] = frames
+  return frames.length === 1 && first !== undefined ? first : Buffer.concat(frames)
 }
 
 function partialNames(version: Transform['version']) {
@@ -77,6 +90,16 @@ class FrameCache {
   #young: Record<ObjectEventType, WeakMap<StoredObject, Buffer>> = emptyGeneration()
   #old = emptyGeneration()
   #youngBytes = 0
+  /** Watchers that see the same are given the same array of events. */
+  readonly #batches = new WeakMap<readonly WatchEvent[], Buffer>()
+
+  batch(events: readonly WatchEvent[], one: EncodeFrame): Buffer {
+    const known = this.#batches.get(events)
+    if (known !== undefined) return known
+    const made = joined(events.map(one))
+    this.#batches.set(events, made)
+    return made
+  }
 
   frame(type: ObjectEventType, object: StoredObject, write: WriteItem): Buffer {
     const known = this.#young[type].get(object) ?? this.#old[type].get(object)

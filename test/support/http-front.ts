@@ -125,7 +125,8 @@ export const frames =
       type: 'frames',
       code: 200,
       headers: { 'content-type': 'application/json' },
-      encode: (event: WatchEvent) => Buffer.from(`${'object' in event ? event.object.body : event.type}\n`),
+      encode: (events: readonly WatchEvent[]) =>
+        Buffer.from(events.map(e => `${'object' in e ? e.object.body : e.type}\n`).join('')),
       open,
     })
 export const event = (text: string): WatchEvent => ({

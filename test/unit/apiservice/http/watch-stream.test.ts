@@ -35,8 +35,8 @@ const object = (name: string, bytes = 10): StoredObject => ({
   body: Buffer.alloc(bytes, 'x'),
 })
 const added = (name: string, bytes?: number): WatchEvent => ({ type: 'ADDED', object: object(name, bytes) })
-const encode = (event: WatchEvent): Buffer =>
-  Buffer.from(`${event.type}:${'object' in event ? event.object.name : ''};`)
+const frame = (event: WatchEvent): string => `${event.type}:${'object' in event ? event.object.name : ''};`
+const encode = (events: readonly WatchEvent[]): Buffer => Buffer.from(events.map(frame).join(''))
 
 function aStream(options: { maxUnreadBytes?: number } = {}) {
   const response = new FakeResponse()
@@ -74,11 +74,11 @@ it('a long first state is written in slices, each when the one before is through
   const stream = new WatchStream({
     // The stream uses exactly what the fake has.
     response: response as unknown as RawResponse,
-    encode: () => Buffer.alloc(100_000),
+    encode: events => Buffer.alloc(100_000 * events.length),
     onSlow: () => undefined,
   })
   response.takes = false
-  stream.events(Array.from({ length: 7 }, (_, i) => added(`${i}`)))
+  stream.events(Array.from({ length: 7 }, (_, i) => added(`${i}`, 100_000)))
   expect(response.writes.map(w => w.length)).toEqual([300_000])
   response.emit('drain')
   expect(response.writes.map(w => w.length)).toEqual([300_000, 300_000])

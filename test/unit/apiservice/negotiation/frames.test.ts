@@ -8,7 +8,8 @@ import { aWidget, widgetJson, widgetMetadata, widgets } from '../../../support/w
 function encoder(accept = 'application/json') {
   const [choice] = choicesOf(accept)
   if (choice === undefined) throw new Error(`not accepted: ${accept}`)
-  return frameEncoder(widgets, choice, { includeObject: 'Metadata', now: () => 0 })
+  const encode = frameEncoder(widgets, choice, { includeObject: 'Metadata', now: () => 0 })
+  return (...events: readonly WatchEvent[]) => encode(events)
 }
 const table = 'application/json;as=Table;v=v1;g=meta.k8s.io'
 const partial = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io'
@@ -37,6 +38,27 @@ describe('a plain stream', () => {
     expect(other({ type: 'ADDED', object })).toBe(frame)
     expect(other({ type: 'MODIFIED', object })).not.toBe(frame)
     expect(encoder(partial)({ type: 'ADDED', object })).not.toBe(frame)
+  })
+
+  it('a batch that several watchers are given is encoded once', () => {
+    const batch: readonly WatchEvent[] = [
+      { type: 'ADDED', object: aWidget('a') },
+      { type: 'MODIFIED', object: aWidget('b') },
+    ]
+    const [choice] = choicesOf('application/json')
+    if (choice === undefined) throw new Error('JSON is not accepted')
+    const [one, other] = [1, 2].map(() =>
+      frameEncoder(widgets, choice, { includeObject: 'None', now: () => 0 }),
+    )
+    const bytes = one?.(batch)
+    expect(other?.(batch)).toBe(bytes)
+    expect(
+      bytes
+        ?.toString()
+        .trimEnd()
+        .split('\n')
+        .map(line => JSON.parse(line).type),
+    ).toEqual(['ADDED', 'MODIFIED'])
   })
 
   it('what was encoded long ago is forgotten, so that the state of a large store is not kept', () => {
