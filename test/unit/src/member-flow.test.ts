@@ -8,6 +8,7 @@ import {
   serviceExports,
   services,
   slices,
+  textOf,
 } from '../../support/memory-fleet.ts'
 import { exportWeb, headless, service, serviceExport, slice } from '../../support/shop.ts'
 
@@ -61,6 +62,40 @@ describe('several exports', () => {
       expect(Object.fromEntries(ports)).toEqual({ c1: 'http', c2: 'http,metrics' })
       expect(await member.conditionsOf('web')).toMatchObject({ Conflict: 'True/PortConflict' })
     }
+  })
+
+  it('case 2: are one import with the address of the first', async () => {
+    const fleet = await fleetOf()
+    await exportWeb(fleet.member('c1'))
+    await fleet.settle()
+    const before = await fleet.member('c1').importOf('web')
+    await exportWeb(fleet.member('c2'), { address: '10.2.0.1' })
+    await fleet.settle()
+    const after = await fleet.member('c1').importOf('web')
+    expect(after?.spec).toEqual(before?.spec)
+    expect(after?.status?.clusters).toEqual([{ cluster: 'c1' }, { cluster: 'c2' }])
+    for (const member of fleet.members) expect(await member.conditionsOf('web')).toEqual(exported)
+  })
+
+  it('case 65: are the same in a cluster that exports nothing, with no condition but Ready', async () => {
+    const fleet = await fleetOf({ members: ['c1', 'c2', 'c3'] })
+    await exportWeb(fleet.member('c1'))
+    await exportWeb(fleet.member('c2'), { spec: headless, address: '10.2.0.1' })
+    await fleet.settle()
+    const seen = await fleet.member('c3').importOf('web')
+    expect(seen?.spec).toEqual((await fleet.member('c1').importOf('web'))?.spec)
+    expect(textOf(seen?.status?.conditions)).toEqual({ Ready: 'True/Ready' })
+    expect(await fleet.member('c3').slicesOf('web')).toHaveLength(2)
+  })
+
+  it('11.16: may come from clusters whose ids have two labels', async () => {
+    const fleet = await fleetOf({ members: ['east.example', 'west.example'] })
+    await exportWeb(fleet.member('east.example'))
+    await fleet.settle()
+    const importer = fleet.member('west.example')
+    expect((await importer.importOf('web'))?.status?.clusters).toEqual([{ cluster: 'east.example' }])
+    const [imported] = await importer.slicesOf('web')
+    expect(imported?.metadata.labels?.['multicluster.kubernetes.io/source-cluster']).toBe('east.example')
   })
 
   it('case 19: rename a port of a slice to the name that the import has', async () => {
