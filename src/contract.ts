@@ -93,7 +93,7 @@ export type AddressProblem = {
 export interface AddressAllocator {
   /**
    * The addresses of an owner: those it holds and, for each wanted family that it holds none of, a free one. Asking
-   * again gives the same ones. An owner that is not given all it wants is told of by `onFree` when there may be more.
+   * again gives the same ones. An owner that is not given all it wants has its turn when addresses become free.
    */
   assign(owner: string, families: readonly Family[]): Assigned
   holds(owner: string): boolean
@@ -118,7 +118,4 @@ export interface ImportableIndex {
   hasSynced(): boolean
   service(service: Ref): ClusterSetService | undefined
   slice(name: string): ImportableSlice | undefined
-  /** Services of a namespace. */
-  servicesIn(namespace: string): readonly Ref[]
-  slicesOf(service: Ref): readonly ImportableSlice[]
 }

@@ -4,7 +4,7 @@ import { parseCidr } from '../ip/cidr.ts'
 import { AddressPool } from '../ip/pool.ts'
 
 /**
- * Who holds which ClusterSetIP. Holds nothing on disk: what is handed out is written down with the ClusterSetService
+ * Stage `allocate`, on the hub: who holds which ClusterSetIP. Holds nothing on disk: what is handed out is written down with the ClusterSetService
  * before anybody else sees it, and read back through `adopt` after a restart.
  */
 export class Allocator implements AddressAllocator {

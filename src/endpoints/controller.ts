@@ -1,3 +1,9 @@
+/**
+ * Stage `endpoints`, in a member. Owns the EndpointSlices that carry its managed-by label.
+ * Promises: one slice for each source slice of each exporting cluster, under a name that never changes; one change of a source
+ * is one write; endpoints of this cluster go on without the hub.
+ * Refuses: to take a slice away before all slices of its source cluster are known.
+ */
 import type { ClusterSetService } from '../api/kinds/cluster-set-service.ts'
 import { type EndpointSlice, EndpointSliceKind } from '../api/kinds/endpoint-slice.ts'
 import type { ExportedPort } from '../api/kinds/exported-service.ts'

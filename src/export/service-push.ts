@@ -1,3 +1,10 @@
+/**
+ * Stage `export`, in a member. Owns this member's ExportedServices and ExportedEndpointSlices on the hub, and the conditions of
+ * ServiceExports.
+ * Promises: what is known here is said at once; nothing is written that is there already, nothing is deleted on the hub before
+ * both sides have been read.
+ * Refuses: Services without endpoints of their own, labels that no import can carry, slices that were imported.
+ */
 import {
   type ExportedService,
   ExportedServiceKind,

@@ -1,3 +1,10 @@
+/**
+ * Stage `import`, in a member. Owns ServiceImports.
+ * Promises: an import is changed in place, never deleted and made again; spec and addresses change in one write; what others
+ * edit is mended, what others add to the metadata stays.
+ * Refuses: to take anything away that the hub has not said to be gone, to touch imports that somebody else made of services
+ * that nobody exports, and to make anything in a namespace that is going.
+ */
 import { acceptsObjects, type Namespace } from '../api/kinds/namespace.ts'
 import { type ServiceImport, ServiceImportKind } from '../api/kinds/service-import.ts'
 import { type Informer, keyOf, type Ref, resource } from '../cluster/cluster.ts'

@@ -20,7 +20,6 @@ export class Importables implements ImportableIndex {
   readonly #contents = new Map<string, Content>()
   readonly #services = new Map<string, ClusterSetService>()
   readonly #namespaces = new Map<string, Map<string, Ref>>()
-  readonly #slices = new Map<string, Set<string>>()
   readonly #listeners: ImportableListener[] = []
 
   constructor(informer: Informer<Importable>) {
@@ -44,12 +43,9 @@ export class Importables implements ImportableIndex {
     return content?.type === 'slice' ? content.slice : undefined
   }
 
+  /** Services of a namespace. */
   servicesIn(namespace: string): readonly Ref[] {
     return [...(this.#namespaces.get(namespace)?.values() ?? [])]
-  }
-
-  slicesOf(service: Ref): readonly ImportableSlice[] {
-    return [...(this.#slices.get(keyOf(service)) ?? [])].flatMap(name => this.slice(name) ?? [])
   }
 
   /** Told at once of what is there, as creations, and then of every change. */
@@ -66,32 +62,22 @@ export class Importables implements ImportableIndex {
   }
 
   #index(name: string, content: Content): void {
-    const key = keyOf(content.service)
     this.#contents.set(name, content)
-    if (content.type === 'slice') {
-      this.#slices.set(key, (this.#slices.get(key) ?? new Set()).add(name))
-      return
-    }
+    if (content.type === 'slice') return
+    const key = keyOf(content.service)
     const namespace = content.service.namespace ?? ''
+    const refs = this.#namespaces.get(namespace) ?? new Map<string, Ref>()
     this.#services.set(key, content.object)
-    this.#namespaces.set(
-      namespace,
-      (this.#namespaces.get(namespace) ?? new Map<string, Ref>()).set(key, content.service),
-    )
+    this.#namespaces.set(namespace, refs.set(key, content.service))
   }
 
   #unindex(name: string, content: Content): void {
-    const key = keyOf(content.service)
     this.#contents.delete(name)
-    if (content.type === 'slice') {
-      const names = this.#slices.get(key)
-      names?.delete(name)
-      if (names?.size === 0) this.#slices.delete(key)
-      return
-    }
+    if (content.type === 'slice') return
+    const key = keyOf(content.service)
     const namespace = content.service.namespace ?? ''
-    this.#services.delete(key)
     const refs = this.#namespaces.get(namespace)
+    this.#services.delete(key)
     refs?.delete(key)
     if (refs?.size === 0) this.#namespaces.delete(namespace)
   }

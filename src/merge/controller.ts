@@ -1,3 +1,9 @@
+/**
+ * Stage `merge`, on the hub. Owns ClusterSetServices and the status of ExportedServices.
+ * Promises: what a service is depends on the exports that count and on nothing else; addresses are written down before they
+ * are seen, and given away only when nothing that was written holds them.
+ * Refuses: exports of clusters that are not accepted, and of namespaces that a cluster does not take part in.
+ */
 import { type ClusterSetService, ClusterSetServiceKind } from '../api/kinds/cluster-set-service.ts'
 import { type ExportedService, ExportedServiceKind } from '../api/kinds/exported-service.ts'
 import { type Cluster, type Informer, resource } from '../cluster/cluster.ts'

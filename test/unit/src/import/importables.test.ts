@@ -50,13 +50,11 @@ async function setUp(...there: readonly Importable[]) {
 }
 
 describe('Importables', () => {
-  it('finds services and slices by service, and tells at once of those that are there', async () => {
+  it('finds services, and slices by their names, and tells at once of those that are there', async () => {
     const { index, settle, stop } = await setUp(service, slice('web-a'))
     expect(await settle()).toEqual(['member-east.web-a -+', 'shop/web -+'])
     expect(index.service(web)).toMatchObject({ kind: 'ClusterSetService', spec: { type: 'Headless' } })
-    expect(index.slicesOf(web)).toMatchObject([
-      { name: 'member-east.web-a', source: 'east', spec: { slice: 'web-a' } },
-    ])
+    expect(index.slice('member-east.web-a')).toMatchObject({ source: 'east', spec: { slice: 'web-a' } })
     expect(index.servicesIn('shop')).toEqual([web])
     expect(index.slice('shop.web')).toBeUndefined()
     stop()
@@ -68,11 +66,11 @@ describe('Importables', () => {
     const created = await hub.create(importables, slice('web-a'), never)
     await hub.replace(importables, { ...created, source: 'north' }, {}, never)
     expect(await settle()).toEqual(['member-east.web-a -+', 'member-east.web-a ++'])
-    expect(index.slicesOf(web)).toMatchObject([{ source: 'north' }])
+    expect(index.slice('member-east.web-a')).toMatchObject({ source: 'north' })
     await hub.deleteCollection(importables, {}, never)
     expect((await settle()).toSorted()).toEqual(['member-east.web-a +-', 'shop/web +-'])
     expect(index.service(web)).toBeUndefined()
-    expect(index.slicesOf(web)).toEqual([])
+    expect(index.slice('member-east.web-a')).toBeUndefined()
     expect(index.servicesIn('shop')).toEqual([])
     stop()
   })
