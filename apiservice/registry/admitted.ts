@@ -37,7 +37,7 @@ export async function admitted(call: Call, write: Write, signal: AbortSignal): P
       ...(old === undefined ? {} : { oldObject: old }),
     })
   const mutated = (await parts.admission.mutate(attributes(prepared), signal)) ?? prepared
-  const object = old === undefined ? mutated : withGeneration(kind, subresource, mutated, old)
+  const object = old === undefined ? mutated : withGeneration(kind, mutated, old)
   const faults = [...metadataErrors(resource, object, old), ...kind.validate(object, old)]
   if (faults.length > 0) throw invalid(resource.kindRef, object.metadata.name, faults)
   await parts.admission.validate(attributes(object), signal)

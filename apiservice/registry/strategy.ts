@@ -126,13 +126,8 @@ export function withoutVersion(object: KubeObject): KubeObject {
 }
 
 /** Counts up when anything but metadata has changed, and but status where that has its own endpoint. */
-export function withGeneration(
-  kind: AnyKind,
-  subresource: Subresource,
-  next: KubeObject,
-  old: KubeObject,
-): KubeObject {
-  if (!kind.generation || subresource === 'status' || sameSpec(kind, next, old)) return next
+export function withGeneration(kind: AnyKind, next: KubeObject, old: KubeObject): KubeObject {
+  if (!kind.generation || sameSpec(kind, next, old)) return next
   return { ...next, metadata: { ...next.metadata, generation: (old.metadata.generation ?? 0) + 1 } }
 }
 

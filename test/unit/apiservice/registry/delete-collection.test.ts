@@ -78,9 +78,10 @@ describe('deletecollection', () => {
     let deletions = 0
     const wrap = (store: Store): Store =>
       storeOver(store, {
-        delete: () => {
+        delete: (key, expected, body) => {
           deletions += 1
-          return Promise.reject(unavailable('the disk is full'))
+          if (key.name === 'w0') return Promise.reject(unavailable('the disk is full'))
+          return store.delete(key, expected, body)
         },
       })
     const registry = await aWidgetRegistry({ wrap })

@@ -55,6 +55,11 @@ describe('JSON patch', () => {
     ['another value', { a: 1 }, { op: 'test', path: '/a', value: '1' }],
     ['a value that is not there', { a: 1 }, { op: 'test', path: '/b', value: 1 }],
     ['a move into itself', { a: { b: 1 } }, { op: 'move', from: '/a', path: '/a/b' }],
+    [
+      'a move into itself, not into what takes its place',
+      { a: [{ b: 1 }, { c: 2 }] },
+      { op: 'move', from: '/a/0', path: '/a/0/x' },
+    ],
     ['a missing source', { a: 1 }, { op: 'copy', from: '/b', path: '/c' }],
     ['the removal of everything', { a: 1 }, { op: 'remove', path: '' }],
     ['an operation that is none', { a: 1 }, { op: 'frobnicate', path: '/a' }],

@@ -214,6 +214,14 @@ describe('pages', () => {
     expect(second.body.metadata.resourceVersion).toBe(first.body.metadata.resourceVersion)
   })
 
+  it('are as long as the whole list without a limit, or with a negative one', async () => {
+    const registry = await seeded()
+    for (const limit of ['0', '-1', '5', '6']) {
+      const page = await get(registry, `limit=${limit}`)
+      expect([names(page), page.body.metadata.continue]).toEqual(['abcde', undefined])
+    }
+  })
+
   it('need no limit to go on', async () => {
     const registry = await seeded()
     const { continue: token } = (await get(registry, 'limit=1')).body.metadata
