@@ -53,9 +53,10 @@ export async function startFleet(options: FleetOptions, context: Context): Promi
     const opened = { ...options, home, clientCa: authority.certificate }
     const hub = await startHub(hubOptions(opened), own(context, 'hub'))
     started.push(hub)
-    const members = await startMembers(opened, hub, context)
+    const contexts = options.members.map(id => own(context, id))
+    const members = await startMembers(opened, hub, contexts)
     started.push(...members)
-    if (options.controllers) started.push(...(await startResponders(opened, members, context)))
+    if (options.controllers) started.push(...(await startResponders(opened, members, contexts)))
     await writeKubeconfig(join(home, 'kubeconfig'), contextsOf(options, hub, members, user))
     return { close }
   } catch (thrown) {
@@ -67,12 +68,13 @@ export async function startFleet(options: FleetOptions, context: Context): Promi
 async function startMembers(
   options: Opened,
   hub: RunningHub,
-  context: Context,
+  contexts: readonly Context[],
 ): Promise<readonly RunningMember[]> {
-  const starts = options.members.map(async (clusterId, at) => {
-    const { home } = options
+  const starts = contexts.map(async (context, at) => {
+    const { home, members } = options
+    const clusterId = members[at] ?? ''
     const token = options.controllers ? await tokenFor(hub, clusterId, { home, context }) : undefined
-    return startMember(memberOptions(options, at, token), own(context, clusterId))
+    return startMember(memberOptions(options, at, token), context)
   })
   return allOrNone(starts)
 }
@@ -81,9 +83,11 @@ async function startMembers(
 async function startResponders(
   options: FleetOptions,
   members: readonly RunningMember[],
-  context: Context,
+  contexts: readonly Context[],
 ): Promise<readonly Running[]> {
   const starts = members.map(async (member, at) => {
+    const context = contexts[at]
+    if (context === undefined) throw new Error(`no context for the member ${member.clusterId}`)
     const role = {
       cluster: await member.running.client('dns', dnsSubject),
       host,
@@ -93,7 +97,7 @@ async function startResponders(
       workers: 1,
       lameDuckMs: 0,
     }
-    const dns = await startDnsRole(role, own(context, 'dns'))
+    const dns = await startDnsRole(role, context)
     await member.synced
     return dns
   })
@@ -110,7 +114,7 @@ async function allOrNone<R extends Running>(starts: readonly Promise<R>[]): Prom
   throw failed.reason
 }
 
-/** Each server counts for itself, as if it were alone. */
+/** Each server counts for itself, as if it were alone; a member and its DNS together. */
 function own(context: Context, server: string): Context {
   return { ...context, metrics: prometheus({ processMetrics: server === 'hub' }) }
 }

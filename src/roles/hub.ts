@@ -11,6 +11,7 @@ import { type MemberJoin, MemberJoinKind } from '../api/kinds/member-join.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import { startHubFlow } from '../hub-flow.ts'
 import { MemberAdmission, removeExpiredTokens } from '../identity/admission.ts'
+import { observeHeartbeats } from '../identity/heartbeat.ts'
 import { background } from '../kernel/abort.ts'
 import { qualified, unavailable } from '../kernel/errors.ts'
 import { every } from '../kernel/work-queue.ts'
@@ -78,7 +79,10 @@ async function startControllers(hub: Cluster, options: HubOptions, context: Cont
   background(sweep.name, log, signal, () =>
     every(sweep, inner => removeExpiredTokens(hub, clock, inner), signal),
   )
-  await startHubFlow({ hub, clusterSetCidrs, quarantineMs, clock, log, metrics }, signal).started
+  await Promise.all([
+    startHubFlow({ hub, clusterSetCidrs, quarantineMs, clock, log, metrics }, signal).started,
+    observeHeartbeats({ hub, clock, log }, signal),
+  ])
 }
 
 /** Reviews joins once the server can be asked by itself. */

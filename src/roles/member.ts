@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { ClusterClient } from '../cluster/client.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { Identity } from '../identity/certificate.ts'
+import { sendHeartbeats } from '../identity/heartbeat.ts'
 import {
   joinHub,
   type Membership,
@@ -120,12 +121,16 @@ class Agent {
       log,
     }
     background('renew membership', log, signal, () => renewInTime(renewal, signal))
+    const { clusterId, namespace } = membership
+    const families = familiesOf(this.#options.serviceCidrs)
+    const heartbeat = { hub, clusterId, namespace, families, clock, log }
+    background('heartbeat', log, signal, () => sendHeartbeats(heartbeat, signal))
     const flow = {
-      cluster: membership.clusterId,
+      cluster: clusterId,
       local: this.#local,
       hub,
-      hubNamespace: membership.namespace,
-      families: familiesOf(this.#options.serviceCidrs),
+      hubNamespace: namespace,
+      families,
       clock,
       log,
       metrics,

@@ -77,7 +77,9 @@ export const MemberClusterKind = defineKind({
             description: "How far the member's clock is ahead of the hub's; negative when it is behind.",
           }),
         ),
-        conditions: conditionsSchema('What is known of the member: Accepted, Available.'),
+        conditions: conditionsSchema(
+          'What is known of the member: Available, whether it was heard of lately.',
+        ),
       }),
     ),
   },
