@@ -149,7 +149,8 @@ function verbOf(
 function isInScope(kind: AnyKind, info: ResourceInfo): boolean {
   if (kind.scope === 'Namespaced' || info.namespace === '') return true
   const item = [info.resource, info.name, info.subresource].filter(part => part !== '').join('/')
-  return info.path.replace(/\/+$/, '').endsWith(`/${info.version}/${item}`)
+  const path = info.path.replace(/\/+$/, '')
+  return path.endsWith(`/${info.version}/${item}`) || path.endsWith(`/${info.version}/watch/${item}`)
 }
 
 function addressIn(kind: AnyKind, info: ResourceInfo): { readonly namespace: string; readonly name: string } {

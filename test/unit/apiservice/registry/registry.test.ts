@@ -43,6 +43,13 @@ describe('addresses', () => {
     }
   })
 
+  it('watches one by the deprecated path', async () => {
+    const registry = await aWidgetRegistry({ kinds: [NamespaceKind] })
+    for (const name of ['a', 'b'])
+      await registry.send('POST', '/api/v1/namespaces', { body: { metadata: { name } } })
+    expect((await registry.watch('/api/v1/watch/namespaces/a')).seen).toEqual(['ADDED a'])
+  })
+
   it('takes a slash at the end', async () => {
     const registry = await aWidgetRegistry()
     expect((await registry.send('GET', `${widgets}/`)).body.items).toEqual([])
