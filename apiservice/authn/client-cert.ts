@@ -41,6 +41,7 @@ export function clientCertAuthenticator(options: ClientCertOptions): Authenticat
 class Trust {
   readonly #options: ClientCertOptions
   readonly #verified = new Map<string, Verified>()
+  readonly #fingerprints = new WeakMap<Buffer, string>()
   #bundle: string
   #anchors: readonly X509Certificate[]
 
@@ -64,7 +65,7 @@ class Trust {
   }
 
   userOf(leaf: Buffer, sent: readonly Buffer[]): UserInfo {
-    const fingerprint = hash('sha256', leaf, 'hex')
+    const fingerprint = this.#fingerprintOf(leaf)
     const nowMs = this.#options.clock.now()
     const known = this.#verified.get(fingerprint)
     if (known !== undefined && known.notBeforeMs <= nowMs && nowMs <= known.notAfterMs) return known.user
@@ -73,6 +74,15 @@ class Trust {
     if (this.#verified.size >= maxVerified) this.#forgetOldest()
     this.#verified.set(fingerprint, verified)
     return verified.user
+  }
+
+  /** All requests of a connection come with the same bytes. */
+  #fingerprintOf(leaf: Buffer): string {
+    const known = this.#fingerprints.get(leaf)
+    if (known !== undefined) return known
+    const made = hash('sha256', leaf, 'hex')
+    this.#fingerprints.set(leaf, made)
+    return made
   }
 
   #verify(sent: readonly Buffer[], fingerprint: string, nowMs: number): Verified {

@@ -111,7 +111,8 @@ export class Exchanges {
       return
     }
     const takes = { body: raw.method !== 'HEAD', gzip: takesGzip(raw), signal }
-    const bytes = await writeBody(open.response, encoded, headers, takes)
+    const written = writeBody(open.response, encoded, headers, takes)
+    const bytes = typeof written === 'number' ? written : await written
     if (failed) return
     const seconds = (this.#options.clock.now() - startedMs) / 1000
     this.#options.metrics.finished(request.info, encoded.code, { seconds, bytes })

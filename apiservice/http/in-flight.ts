@@ -9,31 +9,28 @@ export type InFlightLimits = { readonly readOnly: number; readonly mutating: num
 /** kube-apiserver's --max-requests-inflight and --max-mutating-requests-inflight. */
 const defaultLimits: InFlightLimits = { readOnly: 400, mutating: 200 }
 
-const labelsOf = { readOnly: { request_kind: 'readOnly' }, mutating: { request_kind: 'mutating' } }
-
 /** Refuses with 429 what would be too much at once. Watches are not counted, system:masters are never refused. */
 export function maxInFlight(metrics: Metrics, limits: InFlightLimits = defaultLimits): Stage {
   const running = { readOnly: 0, mutating: 0 }
-  const gauge = metrics.gauge({
-    name: 'apiserver_current_inflight_requests',
-    help: 'Requests under way, watches excepted.',
-    labels: ['request_kind'],
-  })
-  const count = (kind: keyof InFlightLimits, by: 1 | -1): void => {
-    running[kind] += by
-    gauge.set(running[kind], labelsOf[kind])
-  }
+  metrics.gaugeFrom(
+    {
+      name: 'apiserver_current_inflight_requests',
+      help: 'Requests under way, watches excepted.',
+      labels: ['request_kind'],
+    },
+    () => Object.entries(running).map(([kind, value]) => ({ labels: { request_kind: kind }, value })),
+  )
   return next => async (request, signal) => {
     if (request.info.verb === 'watch') return next(request, signal)
     const kind = mutating.has(request.info.verb) ? 'mutating' : 'readOnly'
     if (running[kind] >= limits[kind] && !isExempt(request)) {
       throw tooManyRequests('Too many requests, please try again later.', 1)
     }
-    count(kind, 1)
+    running[kind]++
     try {
       return await next(request, signal)
     } finally {
-      count(kind, -1)
+      running[kind]--
     }
   }
 }

@@ -1,4 +1,4 @@
-import type { Labels, Metrics } from '../../src/kernel/metrics.ts'
+import type { HistogramReading, Labels, MetricOptions, Metrics, Reading } from '../../src/kernel/metrics.ts'
 import type { RequestInfo } from '../contract.ts'
 
 /** The names and buckets are kube-apiserver's, so that dashboards made for it work. */
@@ -7,7 +7,26 @@ const durationBuckets = [
 ]
 const sizeBuckets = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
 
-const requestLabels = ['verb', 'group', 'version', 'resource', 'subresource']
+const labels = ['verb', 'group', 'version', 'resource', 'subresource']
+
+const totalOptions: MetricOptions = {
+  name: 'apiserver_request_total',
+  help: 'Requests answered.',
+  labels: [...labels, 'code'],
+}
+const durationOptions: MetricOptions = {
+  name: 'apiserver_request_duration_seconds',
+  help: 'Time to the end of the response, watches excepted.',
+  labels,
+  buckets: durationBuckets,
+}
+const sizeOptions: MetricOptions = {
+  name: 'apiserver_response_sizes',
+  help: 'Response bodies in bytes, before compression.',
+  labels,
+  buckets: sizeBuckets,
+}
+const watchOptions: MetricOptions = { name: 'apiserver_longrunning_requests', help: 'Open watches.', labels }
 
 const shownVerbs: ReadonlyMap<string, string> = new Map([
   ['create', 'POST'],
@@ -23,41 +42,23 @@ const plainMethods: ReadonlySet<string> = new Set([
   'OPTIONS',
 ])
 
-/** What operators are told about requests. `served` bounds the label values: `group/version/resource`. */
+/**
+ * What operators are told about requests. Counted in plain numbers, since it is done for every one, and put into
+ * readings when somebody asks. `served` bounds the label values: `group/version/resource`.
+ */
 export class RequestMetrics {
   readonly #served: ReadonlySet<string>
-  readonly #total
-  readonly #duration
-  readonly #size
-  readonly #longRunning
+  readonly #series = new Map<string, Series>()
   readonly #slow
-  readonly #labels = new Map<string, Labels>()
-  readonly #watches = new Map<Labels, number>()
 
   constructor(metrics: Metrics, served: ReadonlySet<string>) {
     this.#served = served
-    this.#total = metrics.counter({
-      name: 'apiserver_request_total',
-      help: 'Requests answered.',
-      labels: [...requestLabels, 'code'],
-    })
-    this.#duration = metrics.histogram({
-      name: 'apiserver_request_duration_seconds',
-      help: 'Time to the end of the response, watches excepted.',
-      labels: requestLabels,
-      buckets: durationBuckets,
-    })
-    this.#size = metrics.histogram({
-      name: 'apiserver_response_sizes',
-      help: 'Response bodies in bytes, before compression.',
-      labels: requestLabels,
-      buckets: sizeBuckets,
-    })
-    this.#longRunning = metrics.gauge({
-      name: 'apiserver_longrunning_requests',
-      help: 'Open watches.',
-      labels: requestLabels,
-    })
+    metrics.counterFrom(totalOptions, () => this.#read(series => series.totals()))
+    metrics.histogramFrom(durationOptions, () =>
+      this.#read(series => series.duration.readings(series.labels)),
+    )
+    metrics.histogramFrom(sizeOptions, () => this.#read(series => series.size.readings(series.labels)))
+    metrics.gaugeFrom(watchOptions, () => this.#read(series => series.openWatches()))
     this.#slow = metrics.counter({
       name: 'apiserver_terminated_watchers_total',
       help: 'Watchers that were cut off because they read too slowly.',
@@ -66,41 +67,41 @@ export class RequestMetrics {
   }
 
   finished(info: RequestInfo, code: number, measured: { seconds: number; bytes: number }): void {
-    const labels = this.#labelsOf(info)
-    this.#total.add({ ...labels, code: String(code) })
-    this.#duration.observe(measured.seconds, labels)
-    this.#size.observe(measured.bytes, labels)
+    const series = this.#seriesOf(info)
+    series.count(code)
+    series.duration.add(measured.seconds)
+    series.size.add(measured.bytes)
   }
 
   /** Counts an open watch until the result is called. */
   watchStarted(info: RequestInfo): () => void {
-    const labels = this.#labelsOf(info)
-    this.#total.add({ ...labels, code: '200' })
-    this.#count(labels, 1)
-    return () => this.#count(labels, -1)
+    const series = this.#seriesOf(info)
+    series.count(200)
+    series.watches++
+    series.hasWatched = true
+    return () => {
+      series.watches--
+    }
   }
 
   slowWatcher(info: RequestInfo): void {
     this.#slow.add({ resource: this.#targetOf(info).resource })
   }
 
-  #count(labels: Labels, by: number): void {
-    const count = (this.#watches.get(labels) ?? 0) + by
-    this.#watches.set(labels, count)
-    this.#longRunning.set(count, labels)
+  #read<T>(readings: (series: Series) => readonly T[]): readonly T[] {
+    return [...this.#series.values()].flatMap(readings)
   }
 
-  /** One object for each combination: they are bounded, and the hot path makes none. */
-  #labelsOf(info: RequestInfo): Labels {
+  #seriesOf(info: RequestInfo): Series {
     const target = this.#targetOf(info)
     const verb = verbOf(info)
     const key = `${verb} ${target.key} ${target.subresource}`
-    const known = this.#labels.get(key)
+    const known = this.#series.get(key)
     if (known !== undefined) return known
     const { group, version, resource, subresource } = target
-    const labels = { verb, group, version, resource, subresource }
-    this.#labels.set(key, labels)
-    return labels
+    const made = new Series({ verb, group, version, resource, subresource })
+    this.#series.set(key, made)
+    return made
   }
 
   /** What is not served has no labels of its own: strangers could invent any number. */
@@ -110,6 +111,59 @@ export class RequestMetrics {
     const key = servedKey(group, version, resource)
     if (!this.#served.has(key)) return nowhere
     return { key, group, version, resource, subresource: subresources.has(subresource) ? subresource : '' }
+  }
+}
+
+/** Everything that is counted for one set of labels. */
+class Series {
+  readonly labels: Labels
+  readonly duration = new Counts(durationBuckets)
+  readonly size = new Counts(sizeBuckets)
+  readonly #codes = new Map<number, number>()
+  watches = 0
+  hasWatched: boolean = false
+
+  constructor(labels: Labels) {
+    this.labels = labels
+  }
+
+  count(code: number): void {
+    this.#codes.set(code, (this.#codes.get(code) ?? 0) + 1)
+  }
+
+  totals(): readonly Reading[] {
+    return [...this.#codes].map(([code, value]) => ({
+      labels: { ...this.labels, code: String(code) },
+      value,
+    }))
+  }
+
+  openWatches(): readonly Reading[] {
+    return this.hasWatched ? [{ labels: this.labels, value: this.watches }] : []
+  }
+}
+
+/** A histogram as plain numbers. */
+class Counts {
+  readonly #bounds: readonly number[]
+  readonly #counts: number[]
+  #sum = 0
+
+  constructor(bounds: readonly number[]) {
+    this.#bounds = bounds
+    this.#counts = Array.from({ length: bounds.length + 1 }, () => 0)
+  }
+
+  add(value: number): void {
+    let bucket = 0
+    while (value > (this.#bounds[bucket] ?? Number.POSITIVE_INFINITY)) bucket++
+    this.#counts[bucket] = (this.#counts[bucket] ?? 0) + 1
+    this.#sum += value
+  }
+
+  readings(of: Labels): readonly HistogramReading[] {
+    const isEmpty = this.#counts.every(count => count === 0)
+    return isEmpty ? [] : [{ labels: of, counts: [...this.#counts], sum: this.#sum }]
   }
 }
 

@@ -31,33 +31,47 @@ const fastest = { level: constants.Z_BEST_SPEED }
 const gzip = promisify(gzipCallback)
 
 /** Bodies that are sent again and again (OpenAPI documents) are compressed once. */
-const compressed = new WeakMap<Buffer, Promise<Buffer>>()
+const zippedBodies = new WeakMap<Buffer, Promise<Buffer>>()
 
 export type ClientTakes = { readonly body: boolean; readonly gzip: boolean }
 
 type WithBody = Exclude<Encoded, { type: 'frames' }>
 
-/** Writes a response with a body to its end. `headers` are added to those of the response. */
-export async function writeBody(
+/**
+ * Writes a response with a body to its end. `headers` are added to those of the response. Answers how many bytes the
+ * body has; at once when nothing needs to be waited for, as with most.
+ */
+export function writeBody(
   response: RawResponse,
   encoded: WithBody,
   headers: ResponseHeaders,
   takes: ClientTakes & { readonly signal: AbortSignal },
-): Promise<number> {
-  const merged: ResponseHeaders = { ...headers, ...encoded.headers }
+): number | Promise<number> {
+  Object.assign(headers, encoded.headers)
   if (encoded.type === 'slices') {
-    if (takes.gzip) compress(merged)
-    response.writeHead(encoded.code, merged)
+    if (takes.gzip) compress(headers)
+    response.writeHead(encoded.code, headers)
     if (takes.body) return writeSlices(response, encoded.slices, takes)
     response.end()
     return 0
   }
-  const body = await maybeCompressed(encoded.body, takes, merged)
-  if (encoded.code !== 304) merged['content-length'] = Buffer.byteLength(body)
-  response.writeHead(encoded.code, merged)
+  const { body, code } = encoded
+  if (takes.gzip && body.length > gzipAbove) {
+    compress(headers)
+    return compressed(body).then(zipped => writeWhole(response, { code, body: zipped, headers }, takes))
+  }
+  return writeWhole(response, { code, body, headers }, takes)
+}
+
+type Whole = { readonly code: number; readonly body: Buffer | string; readonly headers: ResponseHeaders }
+
+function writeWhole(response: RawResponse, { code, body, headers }: Whole, takes: ClientTakes): number {
+  const length = Buffer.byteLength(body)
+  if (code !== 304) headers['content-length'] = length
+  response.writeHead(code, headers)
   if (takes.body) response.end(body)
   else response.end()
-  return takes.body ? body.length : 0
+  return takes.body ? length : 0
 }
 
 function compress(headers: ResponseHeaders): void {
@@ -65,18 +79,12 @@ function compress(headers: ResponseHeaders): void {
   headers.vary = 'vary' in headers ? `${headers.vary}, Accept-Encoding` : 'Accept-Encoding'
 }
 
-async function maybeCompressed(
-  body: Buffer | string,
-  takes: ClientTakes,
-  headers: ResponseHeaders,
-): Promise<Buffer | string> {
-  if (!takes.gzip || body.length <= gzipAbove) return body
-  compress(headers)
+async function compressed(body: Buffer | string): Promise<Buffer> {
   if (typeof body === 'string') return gzip(body, fastest)
-  const known = compressed.get(body)
+  const known = zippedBodies.get(body)
   if (known !== undefined) return known
   const zipped = gzip(body, fastest)
-  compressed.set(body, zipped)
+  zippedBodies.set(body, zipped)
   return zipped
 }
 

@@ -22,8 +22,8 @@ export type MetricOptions = {
   readonly buckets?: readonly number[]
 }
 
-/** The value of a gauge for one set of labels. */
-export type GaugeReading = { readonly labels: Labels; readonly value: number }
+/** The value of a gauge or a counter for one set of labels. */
+export type Reading = { readonly labels: Labels; readonly value: number }
 
 /** What a histogram that is kept elsewhere holds for one set of labels. */
 export type HistogramReading = {
@@ -36,11 +36,13 @@ export type HistogramReading = {
 /** Makes instruments. Asking twice for one name answers the same instrument. */
 export interface Metrics {
   counter(options: MetricOptions): Counter
+  /** A counter that is counted elsewhere, where it happens often, and read when somebody asks. */
+  counterFrom(options: MetricOptions, read: () => readonly Reading[]): void
   gauge(options: MetricOptions): Gauge
   /** A gauge that is read when somebody asks. */
-  gaugeFrom(options: MetricOptions, read: () => number | readonly GaugeReading[]): void
+  gaugeFrom(options: MetricOptions, read: () => number | readonly Reading[]): void
   histogram(options: MetricOptions): Histogram
-  /** A histogram that is counted elsewhere, such as in a worker thread, and read when somebody asks. */
+  /** A histogram that is counted elsewhere, such as in a worker thread or where it happens often, and read when somebody asks. */
   histogramFrom(options: MetricOptions, read: () => readonly HistogramReading[]): void
   /** The Prometheus text format, version 0.0.4. */
   text(): Promise<string>
@@ -49,6 +51,7 @@ export interface Metrics {
 /** Counts nothing. */
 export const noMetrics: Metrics = {
   counter: () => ({ add: () => undefined }),
+  counterFrom: () => undefined,
   gauge: () => ({ set: () => undefined }),
   gaugeFrom: () => undefined,
   histogram: () => ({ observe: () => undefined }),

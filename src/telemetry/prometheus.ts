@@ -35,6 +35,13 @@ export function prometheus(options: PrometheusOptions = {}): Metrics {
       )
       return { add: (labels = {}, by = 1) => counter.inc(labels, by) }
     },
+    counterFrom(metric, read) {
+      const collect = function (this: Counter): void {
+        this.reset()
+        for (const { labels, value } of read()) this.inc(labels, value)
+      }
+      once(metric.name, Counter, () => new Counter({ ...configOf(metric), collect, registers: [register] }))
+    },
     gauge(metric) {
       const gauge = once(metric.name, Gauge, () => new Gauge({ ...configOf(metric), registers: [register] }))
       return { set: (value, labels = {}) => gauge.set(labels, value) }

@@ -45,6 +45,17 @@ describe('metrics', () => {
     expect(await metrics.text()).toContain('isthmus_f{family="IPv4"} 1\nisthmus_f{family="IPv6"} 2\n')
   })
 
+  it('show a counter that is counted elsewhere, as it stands', async () => {
+    const metrics = prometheus()
+    let value = 1
+    metrics.counterFrom({ name: 'isthmus_g_total', help: 'G.', labels: ['code'] }, () => [
+      { labels: { code: '200' }, value },
+    ])
+    expect(await metrics.text()).toContain('# TYPE isthmus_g_total counter\nisthmus_g_total{code="200"} 1\n')
+    value = 5
+    expect(await metrics.text()).toContain('isthmus_g_total{code="200"} 5\n')
+  })
+
   it('show a histogram that is counted elsewhere', async () => {
     const metrics = prometheus()
     const options = { name: 'isthmus_e_seconds', help: 'E.', labels: ['type'], buckets: [1, 2] }
