@@ -30,6 +30,8 @@ export type TransportOptions = {
   /** How long a server may take until the head of its answer is there; 30 s unless told. */
   readonly headTimeoutMs?: number
   readonly userAgent?: string
+  /** Where HTTPS_PROXY and NO_PROXY are looked for; the process's unless told. */
+  readonly environment?: NodeJS.ProcessEnv
   /** Counts requests as client-go does. */
   readonly metrics?: Metrics
 }
@@ -137,7 +139,7 @@ export class Transport {
       secureContext: createSecureContext({ ca, cert, key, minVersion: 'TLSv1.2' }),
       ...(tlsServerName === undefined ? {} : { servername: tlsServerName }),
       // As in Go, what listens on this machine is never asked for through a proxy.
-      ...(this.#servers.every(isLoopback) ? {} : { proxyEnv: process.env }),
+      ...(this.#servers.every(isLoopback) ? {} : { proxyEnv: this.#options.environment ?? process.env }),
     }
   }
 

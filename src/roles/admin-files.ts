@@ -2,11 +2,16 @@
 import { join } from 'node:path'
 import type { Identity } from '../identity/certificate.ts'
 import { readIfThere, writePrivate } from '../identity/file.ts'
+import { background, sleep } from '../kernel/abort.ts'
+import { every } from '../kernel/work-queue.ts'
+import type { Context } from './context.ts'
 import type { RunningHub } from './hub.ts'
 import { writeKubeconfig } from './kubeconfig-file.ts'
 import type { RunningMember } from './member.ts'
+import { dnsSubject } from './policy.ts'
 import type { RunningServer } from './server.ts'
 
+const republishMs = 12 * 3_600_000
 const admin = { user: 'admin', groups: ['system:masters'] }
 
 export async function publishHub(home: string, { running }: RunningHub): Promise<void> {
@@ -14,15 +19,25 @@ export async function publishHub(home: string, { running }: RunningHub): Promise
   await writePrivate(addressFile(home), `${JSON.stringify({ servers: running.addresses })}\n`)
 }
 
-export async function publishMember(
-  home: string,
-  { running, clusterId, dnsUser }: RunningMember,
-): Promise<void> {
+export async function publishMember(home: string, { running, clusterId }: RunningMember): Promise<void> {
   await publishAdmin(home, clusterId, running)
-  const contexts = [
-    { name: clusterId, server: running.localUrl, ca: running.identity.caBundle, user: dnsUser },
-  ]
+  const user = await running.identity.client('dns', dnsSubject)
+  const contexts = [{ name: clusterId, server: running.localUrl, ca: running.identity.caBundle, user }]
   await writeKubeconfig(join(home, 'dns.kubeconfig'), contexts)
+}
+
+/** Publishes now, and again twice a day: the certificates in it are renewed in time. */
+export async function keepPublished(
+  publish: () => Promise<void>,
+  { clock, log }: Pick<Context, 'clock' | 'log'>,
+  signal: AbortSignal,
+): Promise<void> {
+  await publish()
+  const task = { name: 'publish certificates', intervalMs: republishMs, clock, log }
+  background(task.name, log, signal, async () => {
+    await sleep(clock, republishMs, signal)
+    await every(task, publish, signal)
+  })
 }
 
 /** What the hub of this home advertises; undefined when none has run there. */

@@ -28,7 +28,7 @@ export const hubCommand: CommandDefinition<typeof settings> = {
       const { openHome } = await import('./home.ts')
       const { requirePorts } = await import('./ports.ts')
       const { startHub } = await import('./hub.ts')
-      const { publishHub } = await import('./admin-files.ts')
+      const { keepPublished, publishHub } = await import('./admin-files.ts')
       const { host, port, clientCa } = values
       const advice = 'choose another with --port'
       await requirePorts([{ owner: 'the hub', host, port, protocols: ['TCP'], advice }])
@@ -46,7 +46,7 @@ export const hubCommand: CommandDefinition<typeof settings> = {
       }
       const metrics = prometheus({ processMetrics: true })
       const hub = await startHub(options, { clock: systemClock, log, metrics, signal })
-      await publishHub(home, hub)
+      await keepPublished(() => publishHub(home, hub), { clock: systemClock, log }, signal)
       announce(
         `isthmus token create --home ${values.home} --cluster ID, or kubectl --kubeconfig ${join(values.home, 'kubeconfig')}`,
       )

@@ -66,7 +66,7 @@ function run(values: Values): Promise<void> {
     const { openHome } = await import('./home.ts')
     const { requirePorts } = await import('./ports.ts')
     const { startMember } = await import('./member.ts')
-    const { publishMember } = await import('./admin-files.ts')
+    const { keepPublished, publishMember } = await import('./admin-files.ts')
     const { advertise, clientCa, clusterId, host, port } = values
     const advice = 'choose another with --port'
     await requirePorts([{ owner: `the member ${clusterId}`, host, port, protocols: ['TCP'], advice }])
@@ -85,7 +85,7 @@ function run(values: Values): Promise<void> {
     }
     const metrics = prometheus({ processMetrics: true })
     const member = await startMember(options, { clock: systemClock, log, metrics, signal })
-    await publishMember(home, member)
+    await keepPublished(() => publishMember(home, member), { clock: systemClock, log }, signal)
     announce(`kubectl --kubeconfig ${join(folder, 'kubeconfig')} get serviceimports -A`)
     return member
   })

@@ -2,7 +2,6 @@
 import { join } from 'node:path'
 import { ClusterClient } from '../cluster/client.ts'
 import type { Cluster } from '../cluster/cluster.ts'
-import type { Identity } from '../identity/certificate.ts'
 import { sendHeartbeats } from '../identity/heartbeat.ts'
 import {
   joinHub,
@@ -18,8 +17,14 @@ import { background, errorText, sleep } from '../kernel/abort.ts'
 import { isReason } from '../kernel/errors.ts'
 import { startMemberFlow } from '../member-flow.ts'
 import type { Context, Running } from './context.ts'
-import { agentSubject, dnsSubject } from './policy.ts'
-import { openFoundation, type RunningServer, type ServerOptions, startServer } from './server.ts'
+import { agentSubject } from './policy.ts'
+import {
+  type Foundation,
+  openFoundation,
+  type RunningServer,
+  type ServerOptions,
+  startServer,
+} from './server.ts'
 
 export type MemberOptions = Omit<ServerOptions, 'name' | 'serves'> & {
   readonly clusterId: string
@@ -31,8 +36,6 @@ export type MemberOptions = Omit<ServerOptions, 'name' | 'serves'> & {
 export type RunningMember = Running & {
   readonly clusterId: string
   readonly running: RunningServer
-  /** For the DNS responder of this cluster. */
-  readonly dnsUser: Identity
   /** Resolves when everything that the hub has for this cluster has been read once. */
   readonly synced: Promise<void>
 }
@@ -45,8 +48,10 @@ export async function startMember(options: MemberOptions, context: Context): Pro
   const { clusterId } = options
   const stop = new AbortController()
   const inner = { ...context, signal: stop.signal }
-  const membership = options.controllers ? await openOrJoin(options, context) : undefined
   const foundation = await openFoundation({ ...options, name: clusterId, serves: 'member' }, context)
+  const membership = options.controllers
+    ? await openOrJoin(options, context).catch(thrown => closedBefore(foundation, thrown))
+    : undefined
   const extension = { tokens: [], authorizers: [], reviews: new Map(), views: new Map() }
   const running = await startServer(foundation, extension, context)
   const agent = new Agent(options, await running.client('agent', agentSubject), inner)
@@ -57,13 +62,17 @@ export async function startMember(options: MemberOptions, context: Context): Pro
     clusterId,
     running,
     synced: agent.synced,
-    dnsUser: await running.identity.client('dns', dnsSubject),
     close: async () => {
       stop.abort()
       agent.close()
       await running.close()
     },
   }
+}
+
+async function closedBefore({ store }: Foundation, thrown: unknown): Promise<never> {
+  await store.close()
+  throw thrown
 }
 
 /** Undefined when it has not joined and cannot for now; throws when it never will like this. */

@@ -31,11 +31,8 @@ export async function runUntilStopped(logLevel: LogLevel, start: Start): Promise
     if (!stop.signal.aborted) throw thrown
     return undefined
   })
-  // What nobody waits for has no timer of its own: this keeps the process alive.
-  const alive = setInterval(() => undefined, 2 ** 30)
   await stopped
   await running?.close()
-  clearInterval(alive)
   log.info('stopped')
 }
 
@@ -58,6 +55,7 @@ export async function runProgram(program: () => Promise<unknown>): Promise<void>
     process.exitCode = 0
   } catch (thrown) {
     process.stderr.write(`isthmus: ${errorText(thrown).trim()}\n`)
-    process.exitCode = 1
+    // Whatever a start that failed half-way has left open does not keep the process.
+    process.exit(1)
   }
 }

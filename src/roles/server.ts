@@ -18,10 +18,12 @@ import { openLevelStore } from '../../apiservice/store/level.ts'
 import type { AnyKind, Server } from '../api/kind.ts'
 import { kinds } from '../api/kinds/index.ts'
 import { ClusterClient } from '../cluster/client.ts'
-import { type ClientSubject, readCertificate } from '../identity/certificate.ts'
+import type { Credentials } from '../cluster/transport.ts'
+import { type ClientSubject, type Identity, readCertificate } from '../identity/certificate.ts'
 import { renewInTime } from '../identity/renewal.ts'
 import { openServerIdentity, type ServerIdentity } from '../identity/server-identity.ts'
 import { background } from '../kernel/abort.ts'
+import type { Clock } from '../kernel/clock.ts'
 import { startStandaloneLoops } from '../standalone/start.ts'
 import type { Context } from './context.ts'
 import { policy } from './policy.ts'
@@ -73,6 +75,7 @@ export type RunningServer = {
   close(): Promise<void>
 }
 
+const credentialCheckMs = 12 * 3_600_000
 /** Of kube-apiserver. */
 const nodePorts = { first: 30_000, last: 32_767 }
 const operator = { user: 'system:isthmus:operator', groups: ['system:masters'] }
@@ -192,16 +195,10 @@ async function running(
   const clients: ClusterClient[] = []
   const localUrl = originOf(reachable(options.host), server.port)
   const client = async (name: string, subject: ClientSubject): Promise<ClusterClient> => {
-    const { certificate, key } = await identity.client(name, subject)
-    const credentials = { ca: identity.caBundle, cert: certificate, key }
     const { clock, metrics } = context
-    const made = new ClusterClient({
-      name: options.name,
-      servers: [localUrl],
-      credentials: async () => credentials,
-      clock,
-      metrics,
-    })
+    const credentials = ownCredentials(() => identity.client(name, subject), identity, clock)
+    await credentials()
+    const made = new ClusterClient({ name: options.name, servers: [localUrl], credentials, clock, metrics })
     clients.push(made)
     return made
   }
@@ -218,6 +215,21 @@ async function running(
       for (const made of clients) made.close()
       await store.close()
     },
+  }
+}
+
+/** Looked at twice a day, whether they have to be renewed. */
+function ownCredentials(
+  open: () => Promise<Identity>,
+  identity: ServerIdentity,
+  clock: Clock,
+): () => Promise<Credentials> {
+  let opened: { readonly atMs: number; readonly credentials: Credentials } | undefined
+  return async () => {
+    if (opened !== undefined && clock.now() - opened.atMs < credentialCheckMs) return opened.credentials
+    const { certificate, key } = await open()
+    opened = { atMs: clock.now(), credentials: { ca: identity.caBundle, cert: certificate, key } }
+    return opened.credentials
   }
 }
 

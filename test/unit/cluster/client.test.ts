@@ -1,5 +1,7 @@
 import { once } from 'node:events'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { type AddressInfo, connect as connectTcp } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type ClientOptions, ClusterClient } from '../../../src/cluster/client.ts'
 import type { ClusterEvent, Resource } from '../../../src/cluster/cluster.ts'
@@ -31,6 +33,32 @@ const open: { close(): unknown }[] = []
 afterEach(async () => {
   for (const resource of open.splice(0).reverse()) await resource.close()
 })
+
+/** A proxy that takes every CONNECT to one port of this machine. */
+async function connectProxy(port: number) {
+  const asked: string[] = []
+  const sockets = new Set<Duplex>()
+  const proxy = createServer()
+  proxy.on('connect', (request: IncomingMessage, client: Duplex) => {
+    asked.push(request.url ?? '')
+    const upstream = connectTcp(port, '127.0.0.1', () => {
+      client.write('HTTP/1.1 200 Connection established\r\n\r\n')
+      upstream.pipe(client).pipe(upstream)
+    })
+    for (const socket of [client, upstream]) sockets.add(socket.on('error', () => undefined))
+  })
+  proxy.listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  const { port: own } = proxy.address() as AddressInfo // it listens on a port
+  return {
+    url: `http://127.0.0.1:${own}`,
+    asked,
+    close: () => {
+      for (const socket of sockets) socket.destroy()
+      proxy.close()
+    },
+  }
+}
 
 async function serve(answer: (request: IncomingMessage, response: ServerResponse) => void) {
   const server = await httpsServer(answer)
@@ -110,6 +138,21 @@ describe('a cluster client', () => {
     await connect(server, { tlsServerName: 'server.test' }).get(configMaps, web, never)
     const wrong = connect(server, { tlsServerName: 'other.test' })
     await expect(wrong.get(configMaps, web, never)).rejects.toMatchObject({ reason: 'ServiceUnavailable' })
+  })
+
+  it('goes through a proxy, except on this machine', async () => {
+    const server = await serve((_request, response) => sendJson(response, 200, object('web')))
+    const proxy = await connectProxy(Number(new URL(server.url).port))
+    open.push(proxy)
+    const environment = { HTTPS_PROXY: proxy.url }
+    await connect(server, { servers: ['https://server.test'], environment }).get(configMaps, web, never)
+    expect(proxy.asked).toEqual(['server.test:443'])
+    await connect(server, { environment }).get(configMaps, web, never)
+    const excepted = { ...environment, NO_PROXY: 'server.test' }
+    const direct = connect(server, { servers: ['https://server.test'], environment: excepted })
+    await expect(direct.get(configMaps, web, never)).rejects.toMatchObject({ reason: 'ServiceUnavailable' })
+    expect(proxy.asked).toHaveLength(1)
+    expect(server.asked).toHaveLength(2)
   })
 
   it('goes on to the next address when one cannot be reached, and stays there', async () => {

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { MemberJoin } from '../../../src/api/kinds/member-join.ts'
+import { ClusterClient } from '../../../src/cluster/client.ts'
 import { readCertificate, signRequest, verifyRequest } from '../../../src/identity/certificate.ts'
 import type { JoinToken } from '../../../src/identity/join-token.ts'
 import { joinHub, type MembershipOptions, openMembership } from '../../../src/identity/membership.ts'
@@ -81,6 +82,23 @@ describe('a member', () => {
     await joinHub(token, options, never)
     const keys = await Promise.all(asked.map(({ join: { spec } }) => verifyRequest(spec.request)))
     expect(keys[0]?.keySha256).toBe(keys[1]?.keySha256)
+  })
+
+  it('has a new key signed with its certificate, and keeps it', async () => {
+    const membership = await joinHub(token, options, never)
+    const before = membership.credentials()
+    const client = new ClusterClient({
+      name: 'hub',
+      servers: membership.servers,
+      credentials: async () => membership.credentials(),
+      clock: systemClock,
+    })
+    await membership.renew(client, never)
+    client.close()
+    expect(hub.asked.at(-1)).toMatch(/^POST .*memberjoins by member 1$/)
+    expect(membership.credentials().key).not.toBe(before.key)
+    expect(membership.certificate.subject).toBe('CN=member 2')
+    expect((await openMembership(options))?.credentials()).toEqual(membership.credentials())
   })
 
   it('says which servers it could not reach', async () => {
