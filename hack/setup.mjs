@@ -26,11 +26,15 @@ if (!installed()) {
   process.stderr.write('isthmus: installing what package-lock.json names (once)\n')
   const npm = process.env.npm_execpath
   const ran = npm
-    ? spawnSync(process.execPath, [npm, 'ci', '--no-audit', '--no-fund'], {
+    ? spawnSync(process.execPath, [npm, 'ci', '--no-audit', '--no-fund', '--loglevel=error'], {
         cwd: root,
         stdio: ['ignore', 2, 2],
       })
-    : spawnSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: root, stdio: ['ignore', 2, 2], shell: true })
+    : spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+        cwd: root,
+        stdio: ['ignore', 2, 2],
+        shell: true,
+      })
   if (ran.error || ran.status !== 0) fail('npm ci did not succeed; the lines above say why')
   writeFileSync(stamp, wanted)
 }
