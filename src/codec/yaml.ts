@@ -3,15 +3,15 @@
  * only what JSON can say.
  */
 import {
-  type Document,
+  Document,
   isAlias,
   isMap,
   isScalar,
   isSeq,
   LineCounter,
   parseDocument,
-  stringify,
   type Tags,
+  visit,
   type YAMLMap,
 } from 'yaml'
 import { badRequest, StatusError, tooLarge } from '../kernel/errors.ts'
@@ -36,6 +36,10 @@ function withoutUnread(tags: Tags): Tags {
 
 /** A text that is not JSON is read at about 1 MB/s, and nothing else happens meanwhile. */
 export const maxYamlBytes = 1024 * 1024
+
+function withoutMerge(tags: Tags): Tags {
+  return tags.filter(tag => typeof tag === 'string' || tag.tag !== 'tag:yaml.org,2002:merge')
+}
 
 /** Throws BadRequest, and 413 above `maxYamlBytes`. */
 export function parseYaml(source: string | Buffer): Parsed {
@@ -118,11 +122,17 @@ function keysOf(map: YAMLMap, path: string, found: Set<string>): readonly (reado
 
 /** Keys sorted, lists not indented, strings quoted where YAML 1.1 would read something else. */
 export function toYaml(value: unknown): string {
-  return stringify(value, {
+  const document = new Document(value, {
     version: '1.1',
-    indentSeq: false,
-    lineWidth: 0,
     aliasDuplicateObjects: false,
     sortMapEntries: true,
+    customTags: withoutMerge,
   })
+  visit(document, {
+    Scalar: (_, node) => {
+      // Readers take this word for more than a word, unless it is in quotes.
+      if (node.value === '<<') node.type = 'QUOTE_DOUBLE'
+    },
+  })
+  return document.toString({ indentSeq: false, lineWidth: 0 })
 }
