@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Encoded, Handler, Reply, ResourceVerb } from '../../../../apiservice/contract.ts'
 import { render, requireAcceptable } from '../../../../apiservice/negotiation/stage.ts'
+import { parseYaml, toYaml } from '../../../../src/codec/yaml.ts'
 import { never } from '../../../../src/kernel/abort.ts'
 import { conflict, notFound, unavailable } from '../../../../src/kernel/errors.ts'
 import { type ApiRequestOptions, anApiRequest, aResourceInfo } from '../../../support/api-request.ts'
@@ -162,6 +163,17 @@ describe('a list', () => {
       items: [widgetMetadata('a'), widgetMetadata('b')],
     })
   })
+
+  it.each([undefined, table, partial('PartialObjectMetadataList')])(
+    'in YAML is the same as in JSON, in any shape (%s)',
+    async accept => {
+      for (const reply of [list, emptyList]) {
+        const { text } = await rendered(reply, (accept ?? 'application/json').replace('json', 'yaml'))
+        expect(parseYaml(text).value).toEqual(await json(reply, accept))
+        expect(text).toBe(toYaml(await json(reply, accept)))
+      }
+    },
+  )
 
   it('in YAML', async () => {
     const { text } = await rendered(list, 'application/yaml')
