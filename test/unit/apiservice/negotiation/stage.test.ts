@@ -314,6 +314,15 @@ describe('what must be acceptable before the work', () => {
     expect(await outcome(verb, accept, query)).toBe(code)
   })
 
+  it('refuses a watch over WebSocket', () => {
+    const stage = requireAcceptable(() => Promise.resolve(worked))
+    const request = anApiRequest({
+      info: aResourceInfo({ verb: 'watch' }),
+      headers: { upgrade: 'websocket' },
+    })
+    expect(() => stage(request, never)).toThrow('watches over WebSocket are not served')
+  })
+
   it('says what is accepted', () => {
     const stage = requireAcceptable(() => Promise.resolve(worked))
     const request = anApiRequest({ info: aResourceInfo(), headers: { accept: 'text/html' } })
