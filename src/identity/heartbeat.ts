@@ -34,9 +34,9 @@ const members = resource(MemberClusterKind)
 const leaseName = 'heartbeat'
 const familiesAnnotation = 'hub.isthmus.dev/ip-families'
 
-export const heartbeatMs = 30_000
+const heartbeatMs = 30_000
 /** A member that was not heard of for so long is no longer said to be available. */
-export const missedMs = 3 * heartbeatMs
+const missedMs = 3 * heartbeatMs
 
 /** Renews the member's lease until the signal aborts. */
 export function sendHeartbeats(options: HeartbeatOptions, signal: AbortSignal): Promise<void> {

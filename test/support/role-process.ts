@@ -36,11 +36,14 @@ export async function startRole(args: readonly string[]): Promise<RoleProcess> {
   }
 }
 
-/** Runs `isthmus <args>` to its end, whatever that is. */
-export async function runToEnd(args: readonly string[]): Promise<Ended> {
+/** Runs `isthmus <args>` to its end, whatever that is; with SIGTERM at the first line that matches `stopAt`. */
+export async function runToEnd(args: readonly string[], stopAt?: RegExp): Promise<Ended> {
   const child = launched(args)
   const output: string[] = []
-  gather(child, line => output.push(line))
+  gather(child, line => {
+    output.push(line)
+    if (stopAt?.test(line)) child.kill('SIGTERM')
+  })
   return { code: await exitOf(child), output: output.join('\n') }
 }
 
