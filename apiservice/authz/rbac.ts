@@ -5,8 +5,8 @@
 import { type PolicyRule, type RoleRef, rbacGroup } from '../../src/api/rbac/schema.ts'
 import { decodeBody } from '../../src/codec/object-bytes.ts'
 import type { Attributes, Authorizer, Decision, Follow, StoredObject, UserInfo } from '../contract.ts'
-import { type Grant, Policy } from './policy.ts'
 import { bindingKinds, bindingOf, rbacApiVersion, roleKinds, roleOf } from './rbac-objects.ts'
+import { type Grant, RoleIndex } from './role-index.ts'
 import { ruleAllows } from './rules.ts'
 
 /** What a user may do in a namespace, as far as stored roles say. */
@@ -17,7 +17,7 @@ export type HeldRules = {
 }
 
 export class RbacAuthorizer implements Authorizer {
-  readonly #policy = new Policy()
+  readonly #policy = new RoleIndex()
   readonly #listeners = new Set<() => void>()
 
   /** Resolves when the stored roles and bindings are known; keeps them current until the signal aborts. */

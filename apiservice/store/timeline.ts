@@ -1,8 +1,8 @@
 import type { ListOptions, ObjectKey, Revision, Scope, StoredObject, StoreEvent } from '../contract.ts'
 import { History, type HistoryLimits } from './history.ts'
-import type { LogEntry, LogStart } from './log.ts'
 import { ObjectIndex, type Slot, type Version } from './object-index.ts'
 import { DamagedRecord, decodeRecord, type LogRecord } from './record.ts'
+import type { LogEntry, LogStart } from './record-log.ts'
 import { VersionCache } from './version-cache.ts'
 
 /** A version of which only the log may still have the body. */
