@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { defineCommand, type Environment } from '../../../src/roles/command.ts'
-import * as setting from '../../../src/roles/setting.ts'
-import { temporaryFolder } from '../../support/fleet.ts'
+import { defineCommand, type Environment } from '../../../../src/roles/command.ts'
+import * as setting from '../../../../src/roles/setting.ts'
+import { temporaryFolder } from '../../../support/fleet.ts'
 
 const words = { placeholder: 'X', description: 'What it is.' }
 const settings = {

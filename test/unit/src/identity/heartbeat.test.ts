@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { kinds } from '../../../src/api/kinds/index.ts'
-import { type MemberCluster, MemberClusterKind } from '../../../src/api/kinds/member-cluster.ts'
-import { resource } from '../../../src/cluster/cluster.ts'
-import { MemoryCluster } from '../../../src/cluster/memory.ts'
-import { observeHeartbeats, sendHeartbeats } from '../../../src/identity/heartbeat.ts'
-import { never } from '../../../src/kernel/abort.ts'
-import { memoryLogger } from '../../../src/kernel/log.ts'
-import { type ManualClock, manualClock, settled } from '../../support/manual-clock.ts'
+import { kinds } from '../../../../src/api/kinds/index.ts'
+import { type MemberCluster, MemberClusterKind } from '../../../../src/api/kinds/member-cluster.ts'
+import { resource } from '../../../../src/cluster/cluster.ts'
+import { MemoryCluster } from '../../../../src/cluster/memory.ts'
+import { observeHeartbeats, sendHeartbeats } from '../../../../src/identity/heartbeat.ts'
+import { never } from '../../../../src/kernel/abort.ts'
+import { memoryLogger } from '../../../../src/kernel/log.ts'
+import { type ManualClock, manualClock, settled } from '../../../support/manual-clock.ts'
 
 const members = resource(MemberClusterKind)
 const startMs = Date.parse('2026-01-02T03:04:05Z')
