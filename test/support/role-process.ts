@@ -40,9 +40,13 @@ export async function startRole(args: readonly string[]): Promise<RoleProcess> {
 export async function runToEnd(args: readonly string[], stopAt?: RegExp): Promise<Ended> {
   const child = launched(args)
   const output: string[] = []
+  // Once: a second signal means that the process must not wait for a good end.
+  let isStopped = false
   gather(child, line => {
     output.push(line)
-    if (stopAt?.test(line)) child.kill('SIGTERM')
+    if (isStopped || !stopAt?.test(line)) return
+    isStopped = true
+    child.kill('SIGTERM')
   })
   return { code: await exitOf(child), output: output.join('\n') }
 }
