@@ -59,16 +59,18 @@ export async function startHub(options: HubOptions, context: Context): Promise<R
     log,
   })
   joining.open(admission)
-  if (options.controllers) await startControllers(admin, options, { ...context, signal: stop.signal })
-  running.server.ready(true)
-  return {
-    running,
-    admin,
-    close: async () => {
-      stop.abort()
-      await running.close()
-    },
+  const close = async (): Promise<void> => {
+    stop.abort()
+    await running.close()
   }
+  try {
+    if (options.controllers) await startControllers(admin, options, { ...context, signal: stop.signal })
+  } catch (thrown) {
+    await close()
+    throw thrown
+  }
+  running.server.ready(true)
+  return { running, admin, close }
 }
 
 /** Resolves when what is stored has been read and merging goes on. */
