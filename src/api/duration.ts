@@ -43,7 +43,12 @@ export function humanDuration(ms: number): string {
   return rest === 0 ? whole : `${whole}${rest}${restName}`
 }
 
-/** The age of a time, in text. */
+/** The time since something that need not have happened; prints nothing while it has not. */
+export function timeSince(time: string | undefined, nowMs: number): string | null {
+  return time === undefined ? null : ageOf(time, nowMs)
+}
+
+/** The age of a time that everything of its kind has, in text. */
 export function ageOf(time: string | undefined, nowMs: number): string {
   if (time === undefined || time === '') return '<unknown>'
   const at = Date.parse(time)

@@ -1,5 +1,5 @@
 import { invalidValue } from '../../kernel/field-error.ts'
-import { ageOf } from '../duration.ts'
+import { timeSince } from '../duration.ts'
 import { ageColumn, defineKind, type ObjectOf } from '../kind.ts'
 import { type Infer, s } from '../schema.ts'
 
@@ -109,7 +109,7 @@ export const ClusterSetServiceKind = defineKind({
       description: 'Time since the last export went.',
       priority: 1,
       jsonPath: '.status.releasedAt',
-      cell: (o, { nowMs }) => ageOf(o.status.releasedAt, nowMs),
+      cell: (o, { nowMs }) => timeSince(o.status.releasedAt, nowMs),
     },
     ageColumn,
   ],

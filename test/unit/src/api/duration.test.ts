@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ageOf, humanDuration } from '../../../../src/api/duration.ts'
+import { ageOf, humanDuration, timeSince } from '../../../../src/api/duration.ts'
 
 const s = 1000
 const m = 60 * s
@@ -49,5 +49,13 @@ describe('ageOf', () => {
   it('says when there is no time, and when it cannot be read', () => {
     expect(ageOf(undefined, now)).toBe('<unknown>')
     expect(ageOf('yesterday', now)).toBe('<invalid>')
+  })
+})
+
+describe('timeSince', () => {
+  it('says nothing of what has not happened', () => {
+    const now = Date.parse('2026-01-02T03:04:05Z')
+    expect(timeSince(undefined, now)).toBeNull()
+    expect(timeSince('2026-01-02T03:04:00Z', now)).toBe('5s')
   })
 })
