@@ -70,12 +70,16 @@ export class EventRecorder {
 
   #eventOf(about: Involved, { type, reason, message }: Occurrence): Event {
     const { clock, component } = this.#options
-    const { name, namespace = 'default', uid = '', resourceVersion = '' } = about.metadata
+    // Events of objects without a namespace are kept in `default` and say that the object has none.
+    const { name, namespace = '', uid = '', resourceVersion = '' } = about.metadata
     const time = toTime(clock.now())
     return {
       apiVersion: events.apiVersion,
       kind: events.kind,
-      metadata: { name: `${name.slice(0, 230)}.${shortHash(uid, type, reason, message)}`, namespace },
+      metadata: {
+        name: `${name.slice(0, 230)}.${shortHash(uid, type, reason, message)}`,
+        namespace: namespace || 'default',
+      },
       involvedObject: {
         apiVersion: about.apiVersion,
         kind: about.kind,

@@ -57,6 +57,15 @@ describe('EventRecorder', () => {
     ])
   })
 
+  it('writes of an object without a namespace what kubectl describe looks for', async () => {
+    const { events, recorder } = setUp()
+    const { namespace: _namespace, ...metadata } = about.metadata
+    await recorder.record({ ...about, metadata }, refused, never)
+    expect(await events()).toMatchObject([
+      { metadata: { namespace: 'default' }, involvedObject: { namespace: '', name: 'web' } },
+    ])
+  })
+
   it('counts up what happens again, and tells other things and other lives apart', async () => {
     const { clock, events, recorder } = setUp()
     await recorder.record(about, refused, never)
