@@ -1,19 +1,21 @@
-/** The ordered stages of the flow on the hub: merge → allocate. */
+/** The ordered stages of the flow on the hub: merge → allocate. Beside them it observes who is there: heartbeat. */
 import { Allocator } from './allocate/allocator.ts'
-import { memberNamespace } from './api/cluster-id.ts'
 import { type ClusterSetService, ClusterSetServiceKind } from './api/kinds/cluster-set-service.ts'
 import { ExportedServiceKind } from './api/kinds/exported-service.ts'
 import { type MemberCluster, MemberClusterKind } from './api/kinds/member-cluster.ts'
-import { type Change, type Cluster, type Informer, resource } from './cluster/cluster.ts'
+import { type Cluster, type Informer, resource } from './cluster/cluster.ts'
+import { EventRecorder } from './cluster/event-recorder.ts'
 import { startInformer } from './cluster/informer.ts'
-import { equalJson } from './cluster/json.ts'
 import { Writer } from './cluster/writer.ts'
-import type { Member } from './contract.ts'
-import { type Clock, fromTime } from './kernel/clock.ts'
+import { heartbeatName, leases } from './heartbeat/lease.ts'
+import { countMembers, MemberObserver } from './heartbeat/observe.ts'
+import { background } from './kernel/abort.ts'
+import type { Clock } from './kernel/clock.ts'
 import type { Logger } from './kernel/log.ts'
 import type { Metrics } from './kernel/metrics.ts'
-import { WorkQueue } from './kernel/work-queue.ts'
+import { every, WorkQueue } from './kernel/work-queue.ts'
 import { MergeController } from './merge/controller.ts'
+import { Members } from './merge/members.ts'
 
 export type HubFlowOptions = {
   /** The hub's own API server. */
@@ -32,23 +34,40 @@ export type HubFlow = {
   readonly started: Promise<void>
 }
 
+type Wiring = Omit<HubFlowOptions, 'clusterSetCidrs'> & {
+  readonly memberClusters: Informer<MemberCluster>
+  readonly writer: Writer
+  readonly signal: AbortSignal
+}
+
+/** How often it is looked for members that have fallen silent. */
+const silenceCheckMs = 5_000
+
 /** Runs until the signal aborts. Throws when a CIDR is none. */
 export function startHubFlow(options: HubFlowOptions, signal: AbortSignal): HubFlow {
   const { clock, hub } = options
   const log = options.log.child({ flow: 'hub' })
   const allocator = new Allocator(options.clusterSetCidrs)
   const memberClusters = startInformer(hub, resource(MemberClusterKind), { clock, log }, signal)
+  const wiring = { ...options, log, memberClusters, writer: new Writer(hub, options.metrics), signal }
+  const started = Promise.all([startMerging(wiring, allocator), startObserving(wiring)]).then(() => undefined)
+  started.catch(() => undefined)
+  return { started }
+}
+
+async function startMerging(wiring: Wiring, allocator: Allocator): Promise<void> {
+  const { clock, hub, log, memberClusters, signal, writer } = wiring
   const exportedServices = startInformer(hub, resource(ExportedServiceKind), { clock, log }, signal)
   const clusterSetServices = startInformer(hub, resource(ClusterSetServiceKind), { clock, log }, signal)
   const members = new Members(memberClusters)
   const controller = new MergeController({
     hub,
-    writer: new Writer(hub, options.metrics),
+    writer,
     exportedServices,
     clusterSetServices,
     members: () => members.list(),
     allocator,
-    quarantineMs: options.quarantineMs,
+    quarantineMs: wiring.quarantineMs,
     clock,
     log,
     requeue: (key, delayMs) => queue.addAfter(key, delayMs),
@@ -58,24 +77,46 @@ export function startHubFlow(options: HubFlowOptions, signal: AbortSignal): HubF
     (key, keySignal) => controller.reconcile(key, keySignal),
     signal,
   )
-  observePools(allocator, options.metrics)
-  const start = async (): Promise<void> => {
-    await Promise.all([memberClusters.synced, exportedServices.synced, clusterSetServices.synced])
-    // Before anything is handed out: the older of two that hold one address keeps it.
-    for (const service of [...clusterSetServices.list()].sort(byAge)) adopt(allocator, service)
-    allocator.onFree(owner => queue.add(owner))
-    clusterSetServices.onChange(({ before, after }) => {
-      if (after !== undefined) adopt(allocator, after)
-      queue.add((after ?? before)?.metadata.name ?? '')
-    })
-    exportedServices.onChange(({ before, after }) => queue.add((after ?? before)?.metadata.name ?? ''))
-    members.onChange(namespace => {
-      for (const { metadata } of exportedServices.list(namespace)) queue.add(metadata.name)
-    })
+  observePools(allocator, wiring.metrics)
+  await Promise.all([memberClusters.synced, exportedServices.synced, clusterSetServices.synced])
+  // Before anything is handed out: the older of two that hold one address keeps it.
+  for (const service of [...clusterSetServices.list()].sort(byAge)) adopt(allocator, service)
+  allocator.onFree(owner => queue.add(owner))
+  clusterSetServices.onChange(({ before, after }) => {
+    if (after !== undefined) adopt(allocator, after)
+    queue.add((after ?? before)?.metadata.name ?? '')
+  })
+  exportedServices.onChange(({ before, after }) => queue.add((after ?? before)?.metadata.name ?? ''))
+  members.onChange(namespace => {
+    for (const { metadata } of exportedServices.list(namespace)) queue.add(metadata.name)
+  })
+}
+
+async function startObserving({ clock, hub, log, memberClusters, metrics, signal, writer }: Wiring) {
+  const ofMembers = { fieldSelector: `metadata.name=${heartbeatName}`, clock, log }
+  const heartbeats = startInformer(hub, leases, ofMembers, signal)
+  const events = new EventRecorder({ cluster: hub, component: 'isthmus-hub', clock, log })
+  const observer = new MemberObserver({ memberClusters, writer, events, clock, log })
+  const queue = new WorkQueue(
+    { name: 'members', clock, log, concurrency: 8 },
+    (id, inner) => observer.reconcile(id, inner),
+    signal,
+  )
+  countMembers(memberClusters, metrics)
+  await Promise.all([memberClusters.synced, heartbeats.synced])
+  memberClusters.onChange(({ before, after }) => {
+    if (after !== undefined) queue.add(after.metadata.name)
+    else if (before !== undefined) observer.forget(before.metadata.name)
+  })
+  heartbeats.onChange(change => {
+    const id = observer.hear(change)
+    if (id !== undefined) queue.add(id)
+  })
+  const task = { name: 'look for silent members', intervalMs: silenceCheckMs, clock, log }
+  const look = async (): Promise<void> => {
+    for (const id of observer.silent()) queue.add(id)
   }
-  const started = start()
-  started.catch(() => undefined)
-  return { started }
+  background(task.name, log, signal, () => every(task, look, signal))
 }
 
 function adopt(allocator: Allocator, { metadata, status }: ClusterSetService): void {
@@ -106,47 +147,4 @@ function observePools(allocator: Allocator, metrics: Metrics): void {
     },
     () => allocator.usage().map(({ family, size }) => ({ labels: { family }, value: Number(size) })),
   )
-}
-
-/** The members as the merge needs them, and whose exports are touched when one changes. */
-class Members {
-  readonly #informer: Informer<MemberCluster>
-  #list: readonly Member[] | undefined
-
-  constructor(informer: Informer<MemberCluster>) {
-    this.#informer = informer
-    informer.onChange(() => {
-      this.#list = undefined
-    })
-  }
-
-  list(): readonly Member[] {
-    this.#list ??= this.#informer.list().map(memberOf)
-    return this.#list
-  }
-
-  /** Told of the namespace of each member of whose record more than its heartbeat has changed. */
-  onChange(listener: (namespace: string) => void): void {
-    this.#informer.onChange(({ before, after }: Change<MemberCluster>) => {
-      const [old, now] = [before && memberOf(before), after && memberOf(after)]
-      if (equalJson(old, now)) return
-      for (const namespace of new Set([old?.namespace, now?.namespace])) {
-        if (namespace !== undefined) listener(namespace)
-      }
-    })
-  }
-}
-
-function memberOf({ metadata, spec, status }: MemberCluster): Member {
-  const acceptedMs = fromTime(status?.firstAcceptedTime ?? '')
-  const effects = (spec.taints ?? []).map(taint => taint.effect)
-  return {
-    cluster: metadata.name,
-    namespace: status?.namespace ?? memberNamespace(metadata.name),
-    accepted: spec.accepted && metadata.deletionTimestamp === undefined,
-    // Until it is written down it was accepted just now: younger than all others.
-    acceptedMs: Number.isNaN(acceptedMs) ? Number.MAX_SAFE_INTEGER : acceptedMs,
-    namespaces: spec.namespaces,
-    taint: effects.includes('NoImport') ? 'NoImport' : effects[0],
-  }
 }

@@ -30,6 +30,8 @@ export type MemberFlowOptions = {
   readonly hubNamespace: string
   /** The families that pods of this cluster can reach. */
   readonly families: readonly Family[]
+  /** How often the hub is told that this cluster is there. */
+  readonly heartbeatMs: number
   readonly clock: Clock
   readonly log: Logger
   readonly metrics: Metrics

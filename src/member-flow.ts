@@ -1,10 +1,13 @@
 /**
  * The ordered stages of the flow in a member: export, and back from the hub import → endpoints. What only this cluster is
  * needed for (conditions that are known here, slices of its own endpoints) starts with the cluster alone; the rest when
- * the hub has told everything once. Nothing is taken back because something has not been read.
+ * the hub has told everything once. Nothing is taken back because something has not been read. Beside them it tells the
+ * hub that it is there: heartbeat.
  */
 import { ExportFlow } from './export-flow.ts'
+import { reportHeartbeats } from './heartbeat/report.ts'
 import { ImportFlow } from './import-flow.ts'
+import { background } from './kernel/abort.ts'
 import { type MemberContext, type MemberFlowOptions, makeContext } from './member-context.ts'
 
 export type MemberFlow = {
@@ -17,6 +20,8 @@ export type MemberFlow = {
 /** Runs until the signal aborts. */
 export function startMemberFlow(options: MemberFlowOptions, signal: AbortSignal): MemberFlow {
   const context = makeContext(options, signal)
+  const report = { ...context, intervalMs: context.heartbeatMs }
+  background('heartbeat', context.log, signal, inner => reportHeartbeats(report, inner))
   const exports = new ExportFlow(context)
   const imports = new ImportFlow(context)
   const started = localSynced(context).then(() => {

@@ -48,7 +48,7 @@ const namespaced: readonly Grant[] = [
 /** The member's own record. */
 const own: readonly Grant[] = [
   { group: hubGroup, resource: 'memberclusters', verbs: ['get'] },
-  { group: hubGroup, resource: 'memberclusters/status', verbs: ['get', 'update', 'patch'] },
+  { group: hubGroup, resource: 'memberclusters/status', verbs: ['get'] },
 ]
 /** Asking for a certificate. */
 const joining: readonly Grant[] = [{ group: hubGroup, resource: 'memberjoins', verbs: ['create'] }]

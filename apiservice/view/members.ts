@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { memberNamespace } from '../../src/api/cluster-id.ts'
 import { apiVersionOf } from '../../src/api/kind.ts'
 import { type MemberCluster, MemberClusterKind } from '../../src/api/kinds/member-cluster.ts'
@@ -8,8 +9,10 @@ import type { ImportableView, ViewMember } from './importable.ts'
 /** Keeps the view's members those that are stored, until the signal aborts; resolves when it has them. */
 export function followMembers(follow: Follow, view: ImportableView, signal: AbortSignal): Promise<void> {
   const members = new Map<string, ViewMember>()
-  const put = (object: StoredObject): void => {
-    members.set(object.name, memberOf(object))
+  const put = (object: StoredObject): boolean => {
+    const [before, after] = [members.get(object.name), memberOf(object)]
+    members.set(object.name, after)
+    return !isDeepStrictEqual(before, after)
   }
   return follow(
     { resources: [`${MemberClusterKind.plural}.${MemberClusterKind.group}`], namespace: '' },
@@ -20,11 +23,11 @@ export function followMembers(follow: Follow, view: ImportableView, signal: Abor
         view.setMembers([...members.values()])
       },
       events: batch => {
-        for (const { type, object } of batch) {
-          if (type === 'PUT') put(object)
-          else members.delete(object.name)
-        }
-        view.setMembers([...members.values()])
+        const changes = batch.map(({ type, object }) =>
+          type === 'PUT' ? put(object) : members.delete(object.name),
+        )
+        // What the hub writes down of heartbeats changes nobody's view.
+        if (changes.includes(true)) view.setMembers([...members.values()])
       },
     },
     signal,

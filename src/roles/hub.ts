@@ -10,8 +10,7 @@ import { ImportableKind } from '../api/kinds/importable.ts'
 import { type MemberJoin, MemberJoinKind } from '../api/kinds/member-join.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import { startHubFlow } from '../hub-flow.ts'
-import { observeHeartbeats } from '../identity/heartbeat.ts'
-import { MemberAdmission, removeExpiredTokens } from '../identity/member-admission.ts'
+import { MemberAdmission, removeExpiredTokens } from '../identity/admission.ts'
 import { background } from '../kernel/abort.ts'
 import { qualified, unavailable } from '../kernel/errors.ts'
 import { every } from '../kernel/work-queue.ts'
@@ -59,18 +58,16 @@ export async function startHub(options: HubOptions, context: Context): Promise<R
     log,
   })
   joining.open(admission)
-  const close = async (): Promise<void> => {
-    stop.abort()
-    await running.close()
-  }
-  try {
-    if (options.controllers) await startControllers(admin, options, { ...context, signal: stop.signal })
-  } catch (thrown) {
-    await close()
-    throw thrown
-  }
+  if (options.controllers) await startControllers(admin, options, { ...context, signal: stop.signal })
   running.server.ready(true)
-  return { running, admin, close }
+  return {
+    running,
+    admin,
+    close: async () => {
+      stop.abort()
+      await running.close()
+    },
+  }
 }
 
 /** Resolves when what is stored has been read and merging goes on. */
@@ -81,10 +78,7 @@ async function startControllers(hub: Cluster, options: HubOptions, context: Cont
   background(sweep.name, log, signal, () =>
     every(sweep, inner => removeExpiredTokens(hub, clock, inner), signal),
   )
-  await Promise.all([
-    startHubFlow({ hub, clusterSetCidrs, quarantineMs, clock, log, metrics }, signal).started,
-    observeHeartbeats({ hub, clock, log }, signal),
-  ])
+  await startHubFlow({ hub, clusterSetCidrs, quarantineMs, clock, log, metrics }, signal).started
 }
 
 /** Reviews joins once the server can be asked by itself. */

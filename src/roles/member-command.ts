@@ -29,6 +29,17 @@ const settings = {
       description: 'The join token that the hub made; needed until the cluster has joined once.',
     }),
   ),
+  heartbeatInterval: setting.optional(
+    setting.duration(
+      {
+        placeholder: 'TIME',
+        description:
+          'How often the hub is told that this cluster is there, 10s unless told; after four times as long without it the cluster counts as unavailable.',
+      },
+      '10m',
+      '1s',
+    ),
+  ),
   ...shared,
   controllers,
 }
@@ -44,6 +55,7 @@ const apiServerSettings = {
 
 type Values = setting.Values<typeof apiServerSettings> & {
   readonly join?: string | undefined
+  readonly heartbeatInterval?: number | undefined
   readonly controllers: boolean
 }
 
@@ -82,6 +94,7 @@ function run(values: Values): Promise<void> {
       clusterId,
       join: values.join,
       controllers: values.controllers,
+      heartbeatMs: values.heartbeatInterval,
     }
     const metrics = prometheus({ processMetrics: true })
     const member = await startMember(options, { clock: systemClock, log, metrics, signal })

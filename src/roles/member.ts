@@ -2,7 +2,6 @@
 import { join } from 'node:path'
 import { ClusterClient } from '../cluster/client.ts'
 import type { Cluster } from '../cluster/cluster.ts'
-import { sendHeartbeats } from '../identity/heartbeat.ts'
 import {
   joinHub,
   type Membership,
@@ -16,8 +15,8 @@ import { parseCidr } from '../ip/cidr.ts'
 import { background, errorText, sleep } from '../kernel/abort.ts'
 import { isReason } from '../kernel/errors.ts'
 import { startMemberFlow } from '../member-flow.ts'
-import { agentSubject } from './component-rights.ts'
 import type { Context, Running } from './context.ts'
+import { agentSubject } from './policy.ts'
 import {
   type Foundation,
   openFoundation,
@@ -31,6 +30,8 @@ export type MemberOptions = Omit<ServerOptions, 'name' | 'serves'> & {
   /** Needed for the first start only; absent: the cluster is no member, and keeps what it had. */
   readonly join: string | undefined
   readonly controllers: boolean
+  /** How often the hub is told that the cluster is there; 10 s unless told. */
+  readonly heartbeatMs?: number | undefined
 }
 
 export type RunningMember = Running & {
@@ -40,6 +41,7 @@ export type RunningMember = Running & {
   readonly synced: Promise<void>
 }
 
+const defaultHeartbeatMs = 10_000
 const firstRetryMs = 1_000
 const maxRetryMs = 60_000
 
@@ -130,16 +132,13 @@ class Agent {
       log,
     }
     background('renew membership', log, signal, () => renewInTime(renewal, signal))
-    const { clusterId, namespace } = membership
-    const families = familiesOf(this.#options.serviceCidrs)
-    const heartbeat = { hub, clusterId, namespace, families, clock, log }
-    background('heartbeat', log, signal, () => sendHeartbeats(heartbeat, signal))
     const flow = {
-      cluster: clusterId,
+      cluster: membership.clusterId,
       local: this.#local,
       hub,
-      hubNamespace: namespace,
-      families,
+      hubNamespace: membership.namespace,
+      families: familiesOf(this.#options.serviceCidrs),
+      heartbeatMs: this.#options.heartbeatMs ?? defaultHeartbeatMs,
       clock,
       log,
       metrics,

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { clusterIdProblem } from '../api/cluster-id.ts'
-import { overlaps, parseCidr } from '../ip/cidr.ts'
+import { parseCidr } from '../ip/cidr.ts'
 import { errorText } from '../kernel/abort.ts'
 
 export type Setting<T> = {
@@ -74,14 +74,16 @@ const unitsMs: ReadonlyMap<string, number> = new Map([
   ['d', 86_400_000],
 ])
 
-/** `90s`, `5m`, `1h30m`, at most `longest`: milliseconds. */
-export function duration(words: Words, longest?: string): Setting<number> {
+/** `90s`, `5m`, `1h30m`, at most `longest` and at least `shortest`: milliseconds. */
+export function duration(words: Words, longest?: string, shortest = '0s'): Setting<number> {
+  const minimum = durationMs(shortest)
   const maximum = longest === undefined ? Number.POSITIVE_INFINITY : durationMs(longest)
   return {
     ...words,
     parse: value => {
       const ms = durationMs(value)
       if (Number.isNaN(ms)) throw new Error('must be a duration such as 90s, 5m or 1h30m')
+      if (ms < minimum) throw new Error(`must be at least ${shortest}`)
       if (ms > maximum) throw new Error(`must be at most ${longest}`)
       return ms
     },
@@ -126,26 +128,6 @@ export function cidr(words: Words): Setting<string> {
     parse: value => {
       if (parseCidr(value) === undefined) throw new Error('must be blocks of addresses such as 10.0.0.0/16')
       return value
-    },
-  }
-}
-
-/** Blocks of addresses that do not overlap, at most `ofFamily` of each family. */
-export function cidrs(words: Words, ofFamily = maxListed): Setting<readonly string[]> {
-  const list = listOf(cidr(words))
-  return {
-    ...list,
-    parse: value => {
-      const texts = list.parse(value)
-      const blocks = texts.map(parseCidr).filter(block => block !== undefined)
-      for (const [at, block] of blocks.entries()) {
-        const earlier = blocks.slice(0, at)
-        const other = earlier.find(known => overlaps(known, block))
-        if (other !== undefined) throw new Error(`must not hold ${block.text}, which overlaps ${other.text}`)
-        if (earlier.filter(known => known.family === block.family).length < ofFamily) continue
-        throw new Error(`must hold at most ${ofFamily} block${ofFamily === 1 ? '' : 's'} of ${block.family}`)
-      }
-      return texts
     },
   }
 }

@@ -1,11 +1,20 @@
 // The whole way from an export in one cluster to an answer in another, over HTTPS with RBAC on, on real stores.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { tableCells, tableColumns } from '../../src/api/derive/table.ts'
 import { EventKind } from '../../src/api/kinds/event.ts'
+import { type MemberCluster, MemberClusterKind } from '../../src/api/kinds/member-cluster.ts'
 import { resource } from '../../src/cluster/cluster.ts'
+import { systemClock } from '../../src/kernel/clock.ts'
 import { eventually } from '../support/eventually.ts'
-import { serviceExports, serviceImports } from '../support/memory-fleet.ts'
+import { memberClusters, serviceExports, serviceImports } from '../support/memory-fleet.ts'
 import { type Deployment, members, oneProcess, separateProcesses } from './deployment.ts'
 import { name, Shop, signal } from './shop.ts'
+
+/** What `kubectl get` shows, by the names of the columns. */
+function columnsOf(member: MemberCluster): Readonly<Record<string, unknown>> {
+  const cells = tableCells(MemberClusterKind, member, { nowMs: systemClock.now() })
+  return Object.fromEntries(tableColumns(MemberClusterKind).map(({ name }, at) => [name, cells[at]]))
+}
 
 describe.each([
   ['in one process', oneProcess],
@@ -22,6 +31,20 @@ describe.each([
 
   afterAll(async () => {
     await deployment.stop()
+  })
+
+  it('are known to the hub as available, with what their clusters can do', async () => {
+    await eventually(async () => {
+      const { items } = await deployment.client('hub').list(memberClusters, {}, signal())
+      expect(items.map(({ metadata }) => metadata.name)).toEqual(members)
+      for (const member of items) {
+        expect(member.status).toMatchObject({ ipFamilies: ['IPv4', 'IPv6'], clockSkewSeconds: 0 })
+        expect(columnsOf(member)).toMatchObject({
+          Available: 'True',
+          Heartbeat: expect.stringMatching(/^\d+s$/),
+        })
+      }
+    })
   })
 
   it('import what one exports, and answer for it', async () => {

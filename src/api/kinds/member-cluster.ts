@@ -1,7 +1,8 @@
 import { type FieldError, immutable, invalidValue } from '../../kernel/field-error.ts'
 import { clusterIdProblem } from '../cluster-id.ts'
+import { conditionColumn, reasonColumn } from '../condition-column.ts'
 import { conditionsSchema } from '../condition-schema.ts'
-import { ageOf } from '../duration.ts'
+import { timeSince } from '../duration.ts'
 import { ageColumn, defineKind, type ObjectOf } from '../kind.ts'
 import { s } from '../schema.ts'
 
@@ -17,6 +18,15 @@ const taint = s.object(
   },
   { description: 'A reason not to use this cluster.' },
 )
+
+/** Whether the member sends heartbeats. */
+export const memberClusterConditions = {
+  Available: {
+    True: ['Heartbeat'],
+    False: ['NotAccepted'],
+    Unknown: ['HeartbeatMissed', 'NeverHeard'],
+  },
+} as const
 
 /** A cluster that is, or was, a member of the ClusterSet. Its name is the cluster id. */
 export const MemberClusterKind = defineKind({
@@ -66,7 +76,12 @@ export const MemberClusterKind = defineKind({
               'When this cluster id was first accepted. No export of it counts as older than this.',
           }),
         ),
-        lastHeartbeatTime: s.optional(s.time({ description: 'When the member was last heard of.' })),
+        lastHeartbeatTime: s.optional(
+          s.time({
+            description:
+              "When the member was last heard of, by the hub's clock. While all is well it is written twice a minute.",
+          }),
+        ),
         ipFamilies: s.optional(
           s.setList(s.oneOf(['IPv4', 'IPv6']), {
             description: 'The families that Services of the cluster can have.',
@@ -84,6 +99,7 @@ export const MemberClusterKind = defineKind({
     ),
   },
   status: {},
+  conditions: memberClusterConditions,
   columns: [
     {
       name: 'Accepted',
@@ -92,12 +108,30 @@ export const MemberClusterKind = defineKind({
       jsonPath: '.spec.accepted',
       cell: o => o.spec.accepted,
     },
+    conditionColumn('Available', 'Whether the member was heard of lately.'),
     {
       name: 'Heartbeat',
       type: 'date',
       description: 'Time since the member was last heard of.',
       jsonPath: '.status.lastHeartbeatTime',
-      cell: (o, context) => ageOf(o.status?.lastHeartbeatTime, context.nowMs),
+      cell: (o, context) => timeSince(o.status?.lastHeartbeatTime, context.nowMs),
+    },
+    reasonColumn('Available', 'Reason'),
+    {
+      name: 'Families',
+      type: 'string',
+      description: 'The families that Services of the cluster can have.',
+      priority: 1,
+      jsonPath: '.status.ipFamilies',
+      cell: o => o.status?.ipFamilies?.join(',') ?? null,
+    },
+    {
+      name: 'Skew',
+      type: 'integer',
+      description: "Seconds that the member's clock is ahead of the hub's.",
+      priority: 1,
+      jsonPath: '.status.clockSkewSeconds',
+      cell: o => o.status?.clockSkewSeconds ?? null,
     },
     {
       name: 'Namespace',
@@ -113,7 +147,7 @@ export const MemberClusterKind = defineKind({
     const problem = clusterIdProblem(object.metadata.name)
     return [
       ...(problem === undefined ? [] : [invalidValue('metadata.name', object.metadata.name, problem)]),
-      // Members write their own status; where they write and since when they count is not theirs to say.
+      // Where a member writes and since when it counts is said once.
       ...fixed('status.namespace', object.status?.namespace, old?.status?.namespace),
       ...fixed('status.firstAcceptedTime', object.status?.firstAcceptedTime, old?.status?.firstAcceptedTime),
     ]

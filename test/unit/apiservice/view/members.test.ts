@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { ObjectKey, Store } from '../../../../apiservice/contract.ts'
 import { followStore } from '../../../../apiservice/store/follow.ts'
 import { openMemoryStore } from '../../../../apiservice/store/memory.ts'
@@ -63,6 +63,23 @@ describe('followMembers', () => {
     await store.delete(keyOf('west'), again.done ? again.object.revision : 0)
     await settled()
     expect(view.visible('member-west', slice)).toBe(false)
+    await close()
+  })
+
+  it('asks nothing of the view when only a heartbeat was written down', async () => {
+    const { close, store, view } = await setUp(store => store.create(keyOf('east'), bytes('east', {})))
+    const set = vi.spyOn(view, 'setMembers')
+    const { revision = 0 } = (await store.get(keyOf('east'))) ?? {}
+    await store.update(
+      keyOf('east'),
+      revision,
+      bytes('east', {}, { lastHeartbeatTime: '2026-01-02T03:04:05Z' }),
+    )
+    await settled()
+    expect(set).not.toHaveBeenCalled()
+    await store.create(keyOf('west'), bytes('west', {}))
+    await settled()
+    expect(set).toHaveBeenCalledOnce()
     await close()
   })
 })

@@ -1,0 +1,116 @@
+/** What a MemberCluster says of its member's heartbeats. Pure. */
+import type { Verdict } from '../api/condition-reasons.ts'
+import type { MemberCluster, memberClusterConditions } from '../api/kinds/member-cluster.ts'
+import { type Condition, withCondition } from '../api/meta.ts'
+import { equalJson } from '../cluster/json.ts'
+import type { Family } from '../ip/address.ts'
+import { fromTime, toTime } from '../kernel/clock.ts'
+
+/** The last beat of a member that this process has heard. */
+export type Heard = {
+  /** By the hub's clock, in milliseconds. */
+  readonly atMs: number
+  /** How far the member's clock is ahead, in milliseconds; undefined when it named no time. */
+  readonly skewMs: number | undefined
+  /** Without a beat for so long it is silent. */
+  readonly silenceMs: number
+  readonly families: readonly Family[]
+}
+
+type Times = {
+  readonly nowMs: number
+  /** Since when this process listens: before that nobody was silent. */
+  readonly sinceMs: number
+}
+
+type Status = NonNullable<MemberCluster['status']>
+type Available = Verdict<typeof memberClusterConditions, 'Available'>
+
+/** Of a member that was not heard of since this process listens. */
+const unheardSilenceMs = 40_000
+/** While nothing else changes, the time of the last beat is written so often. */
+const refreshMs = 30_000
+/** Half a second to round, and a margin, so that jitter does not turn the number back and forth. */
+const skewToleranceMs = 750
+
+export function availabilityOf(status: MemberCluster['status']): Condition | undefined {
+  return status?.conditions?.find(({ type }) => type === 'Available')
+}
+
+/** The status as it should be; undefined when there is nothing to write. */
+export function desiredStatus(
+  member: MemberCluster,
+  heard: Heard | undefined,
+  times: Times,
+): Status | undefined {
+  const { status = {} } = member
+  const said = verdict(member, heard, times)
+  const conditions = withVerdict(status, said, times.nowMs)
+  const families = familiesOf(status, heard)
+  const skew = skewOf(status, heard)
+  const isSame =
+    conditions === status.conditions &&
+    families === status.ipFamilies &&
+    skew === status.clockSkewSeconds &&
+    !isStale(status, heard)
+  if (isSame) return undefined
+  return {
+    ...status,
+    ...(heard === undefined ? {} : { lastHeartbeatTime: toTime(heard.atMs) }),
+    ...(families === undefined ? {} : { ipFamilies: families }),
+    ...(skew === undefined ? {} : { clockSkewSeconds: skew }),
+    ...(conditions === undefined ? {} : { conditions }),
+  }
+}
+
+/** Undefined while it is not known yet: then what was said before stands. */
+function verdict(
+  { metadata, spec, status }: MemberCluster,
+  heard: Heard | undefined,
+  { nowMs, sinceMs }: Times,
+): Available | undefined {
+  if (!spec.accepted) {
+    return { status: 'False', reason: 'NotAccepted', message: 'every request of the member is refused' }
+  }
+  const bornMs = fromTime(metadata.creationTimestamp ?? '')
+  const fromMs = heard?.atMs ?? Math.max(sinceMs, Number.isNaN(bornMs) ? sinceMs : bornMs)
+  const isSilent = nowMs - fromMs >= (heard?.silenceMs ?? unheardSilenceMs)
+  if (!isSilent) return heard && { status: 'True', reason: 'Heartbeat', message: '' }
+  const last = heard === undefined ? status?.lastHeartbeatTime : toTime(heard.atMs)
+  if (last === undefined) {
+    return { status: 'Unknown', reason: 'NeverHeard', message: 'the member has joined and sent no heartbeat' }
+  }
+  return { status: 'Unknown', reason: 'HeartbeatMissed', message: `no heartbeat since ${last}` }
+}
+
+function withVerdict(
+  { conditions }: Status,
+  said: Available | undefined,
+  nowMs: number,
+): Status['conditions'] {
+  if (said === undefined) return conditions
+  const condition = { type: 'Available', ...said, lastTransitionTime: toTime(nowMs) }
+  const before = conditions ?? []
+  const after = withCondition(before, condition)
+  return after === before ? conditions : after
+}
+
+function familiesOf({ ipFamilies }: Status, heard: Heard | undefined): Status['ipFamilies'] {
+  if (heard === undefined || heard.families.length === 0) return ipFamilies
+  return equalJson(ipFamilies, heard.families) ? ipFamilies : heard.families
+}
+
+function skewOf({ clockSkewSeconds }: Status, heard: Heard | undefined): number | undefined {
+  const skewMs = heard?.skewMs
+  if (skewMs === undefined) return clockSkewSeconds
+  const isNear =
+    clockSkewSeconds !== undefined && Math.abs(skewMs - clockSkewSeconds * 1_000) <= skewToleranceMs
+  // There is no -0 in JSON.
+  return isNear ? clockSkewSeconds : Math.round(skewMs / 1_000) + 0
+}
+
+function isStale({ lastHeartbeatTime = '' }: Status, heard: Heard | undefined): boolean {
+  if (heard === undefined) return false
+  const writtenMs = fromTime(lastHeartbeatTime)
+  return Number.isNaN(writtenMs) || heard.atMs - writtenMs >= refreshMs
+}

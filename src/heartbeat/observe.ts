@@ -1,0 +1,129 @@
+/**
+ * Stage `heartbeat`, on the hub. Owns what the status of a MemberCluster says of its member's heartbeats.
+ * Promises: all times are of the hub's clock; a member that falls silent, or is back, is told of in its condition and in an
+ * Event; a MemberCluster is written when something changed and otherwise once in three beats, so that its watchers have
+ * rest.
+ * Refuses: beats of earlier times. After a start of the hub a member is silent only when the hub has listened for long
+ * enough.
+ */
+import { type MemberCluster, MemberClusterKind } from '../api/kinds/member-cluster.ts'
+import { type Change, type Informer, resource } from '../cluster/cluster.ts'
+import type { EventRecorder } from '../cluster/event-recorder.ts'
+import type { Writer } from '../cluster/writer.ts'
+import { type Clock, fromTime } from '../kernel/clock.ts'
+import type { Logger } from '../kernel/log.ts'
+import type { Metrics, Reading } from '../kernel/metrics.ts'
+import { availabilityOf, desiredStatus, type Heard } from './desired.ts'
+import { type Lease, readLease } from './lease.ts'
+
+type ObserveOptions = {
+  readonly memberClusters: Informer<MemberCluster>
+  /** To the hub. */
+  readonly writer: Writer
+  readonly events: EventRecorder
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+/** A member's last beat, and how far its clock was ahead at this and some earlier ones. */
+type Known = Heard & { readonly offsetsMs: readonly number[] }
+
+const memberClusters = resource(MemberClusterKind)
+/** A beat that was long under way makes the member's clock look late: of so many beats the fastest counts. */
+const offsetsKept = 4
+
+/** Keys are ids of clusters. */
+export class MemberObserver {
+  readonly #options: ObserveOptions
+  readonly #sinceMs: number
+  readonly #known = new Map<string, Known>()
+
+  constructor(options: ObserveOptions) {
+    this.#options = options
+    this.#sinceMs = options.clock.now()
+  }
+
+  /** Takes note of a beat and answers whose it is; undefined when the change is none. */
+  hear({ before, after }: Change<Lease>): string | undefined {
+    const reading = after && readLease(after)
+    if (after === undefined || reading === undefined || !this.#isNew(before, after)) return undefined
+    const { cluster, families, silenceMs, timeMs } = reading
+    const atMs = this.#options.clock.now()
+    const earlier = this.#known.get(cluster)?.offsetsMs ?? []
+    const offsetsMs = Number.isNaN(timeMs) ? [] : [...earlier, timeMs - atMs].slice(-offsetsKept)
+    const skewMs = offsetsMs.length === 0 ? undefined : Math.max(...offsetsMs)
+    this.#known.set(cluster, { atMs, silenceMs, families, skewMs, offsetsMs })
+    return cluster
+  }
+
+  /** For when there is no such member any more. */
+  forget(id: string): void {
+    this.#known.delete(id)
+  }
+
+  /** Those that should have been heard of and were not. */
+  silent(): readonly string[] {
+    const { clock } = this.#options
+    const ids = this.#options.memberClusters.list().map(({ metadata }) => metadata.name)
+    return ids.filter(id => {
+      const known = this.#known.get(id)
+      return known === undefined || clock.now() - known.atMs >= known.silenceMs
+    })
+  }
+
+  async reconcile(id: string, signal: AbortSignal): Promise<void> {
+    const { clock, events, log, writer } = this.#options
+    const member = this.#options.memberClusters.get({ name: id })
+    if (member === undefined) return
+    const times = { nowMs: clock.now(), sinceMs: this.#sinceMs }
+    const status = desiredStatus(member, this.#known.get(id), times)
+    if (status === undefined) return
+    const written = await writer.replace(
+      memberClusters,
+      { ...member, status },
+      { subresource: 'status' },
+      signal,
+    )
+    if (written === undefined) return
+    const [before, now] = [availabilityOf(member.status), availabilityOf(status)]
+    if (now === undefined || (now.status === before?.status && now.reason === before.reason)) return
+    const { reason, message } = now
+    log.info('availability of a member changed', { member: id, available: now.status, reason })
+    const type = now.status === 'Unknown' ? 'Warning' : 'Normal'
+    await events.record(written, { type, reason, message: message || 'the member sends heartbeats' }, signal)
+  }
+
+  /** What the Leases were when the hub started is of an earlier time; when they were created is told by the hub. */
+  #isNew(before: Lease | undefined, after: Lease): boolean {
+    if (before !== undefined) return before.spec?.renewTime !== after.spec?.renewTime
+    const startedMs = Math.floor(this.#sinceMs / 1_000) * 1_000
+    return fromTime(after.metadata.creationTimestamp ?? '') >= startedMs
+  }
+}
+
+const states = ['available', 'unknown', 'not_accepted'] as const
+
+export function countMembers(memberClusters: Informer<MemberCluster>, metrics: Metrics): void {
+  metrics.gaugeFrom(
+    {
+      name: 'isthmus_hub_members',
+      help: 'Members of the ClusterSet: available, not heard of (unknown), or not accepted.',
+      labels: ['state'],
+    },
+    () => membersByState(memberClusters.list()),
+  )
+}
+
+function membersByState(members: readonly MemberCluster[]): readonly Reading[] {
+  const counts = new Map<(typeof states)[number], number>()
+  for (const member of members) {
+    const state = stateOf(member)
+    counts.set(state, (counts.get(state) ?? 0) + 1)
+  }
+  return states.map(state => ({ labels: { state }, value: counts.get(state) ?? 0 }))
+}
+
+function stateOf({ spec, status }: MemberCluster): (typeof states)[number] {
+  if (!spec.accepted) return 'not_accepted'
+  return availabilityOf(status)?.status === 'True' ? 'available' : 'unknown'
+}
