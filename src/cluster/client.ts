@@ -2,7 +2,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { KubeObject } from '../api/meta.ts'
 import { errorText } from '../kernel/abort.ts'
-import { badAnswer, fromStatus, isReason, StatusError, unavailable } from '../kernel/errors.ts'
+import { badAnswer, isReason, StatusError, unavailable } from '../kernel/errors.ts'
+import { fromStatus } from '../kernel/status-answer.ts'
 import { lines, parsedOr, readText } from './body.ts'
 import type {
   Cluster,
