@@ -1,9 +1,12 @@
 /** What happens to one object in the in-process cluster, as pure functions. */
 import { randomUUID } from 'node:crypto'
+import { type AnyKind, apiVersionOf } from '../api/kind.ts'
 import type { KubeObject, ObjectMeta } from '../api/meta.ts'
-import type { Ref, Resource, Selection } from './cluster.ts'
-import { equalJson } from './json.ts'
-import { fieldMatcher, labelMatcher, type Matcher } from './selector.ts'
+import { matchesFields, matchesLabels, parseFieldSelector, parseLabelSelector } from '../api/selector.ts'
+import { toTime } from '../kernel/clock.ts'
+import { conflict } from '../kernel/errors.ts'
+import type { DeleteOptions, DiscoveredResource, Ref, Resource, Selection } from './cluster.ts'
+import { equalJson, isJsonObject } from './json.ts'
 
 export type Past = {
   readonly revision: number
@@ -31,8 +34,38 @@ export function generated(metadata: ObjectMeta): string {
   return base === '' ? '' : `${base}${randomUUID().slice(0, 5)}`
 }
 
-export function precondition(what: string, wanted: string, actual: string | undefined): string {
+function precondition(what: string, wanted: string, actual: string | undefined): string {
   return `Precondition failed: ${what} in precondition: ${wanted}, ${what} in object meta: ${actual ?? ''}`
+}
+
+/** Throws `Conflict` when the object is not the one that is to be deleted. */
+export function checkPreconditions(
+  resource: Resource<unknown>,
+  { metadata }: KubeObject,
+  options: DeleteOptions,
+): void {
+  const { name, resourceVersion, uid } = metadata
+  if (options.uid !== undefined && options.uid !== uid) {
+    throw conflict(errorRef(resource), name, precondition('UID', options.uid, uid))
+  }
+  if (options.resourceVersion !== undefined && options.resourceVersion !== resourceVersion) {
+    const why = precondition('ResourceVersion', options.resourceVersion, resourceVersion)
+    throw conflict(errorRef(resource), name, why)
+  }
+}
+
+const allVerbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
+
+export function discovered(kind: AnyKind): DiscoveredResource {
+  return {
+    group: kind.group,
+    version: kind.versions[0].name,
+    apiVersion: apiVersionOf(kind),
+    kind: kind.kind,
+    plural: kind.plural,
+    namespaced: kind.scope === 'Namespaced',
+    verbs: allVerbs,
+  }
 }
 
 /** What came in as it would arrive at a server: plain JSON, without undefined fields. */
@@ -58,6 +91,28 @@ export function shownAs<O>(resource: Resource<O>, object: KubeObject): O {
       : frozen({ ...object, apiVersion: resource.apiVersion })
   // Only objects that came in as this resource are kept under its key.
   return shown as O
+}
+
+/** A new object is nobody's but the server's to date, to name for good and to end. */
+export function created(
+  sent: KubeObject,
+  { hasStatus, nowMs }: { readonly hasStatus: boolean; readonly nowMs: number },
+): KubeObject {
+  const { status, ...body } = sent
+  const { deletionTimestamp: _deletionTimestamp, deletionGracePeriodSeconds: _grace, ...rest } = sent.metadata
+  const metadata = { ...rest, uid: randomUUID(), generation: 1, creationTimestamp: toTime(nowMs) }
+  return { ...body, ...(hasStatus || status === undefined ? {} : { status }), metadata }
+}
+
+/** The object while its finalizers are waited for. */
+export function terminating(current: KubeObject, nowMs: number): KubeObject {
+  const metadata = {
+    ...current.metadata,
+    deletionTimestamp: toTime(nowMs),
+    deletionGracePeriodSeconds: 0,
+    generation: (current.metadata.generation ?? 1) + 1,
+  }
+  return { ...current, metadata }
 }
 
 /** The main endpoint takes everything but what the server keeps, and the status where that has its own endpoint. */
@@ -86,12 +141,25 @@ function copied(from: ObjectMeta, fields: readonly (keyof ObjectMeta)[]): Partia
   )
 }
 
-export function matcherOf(selection: Selection): Matcher {
-  const { namespace } = selection
-  const labels = labelMatcher(selection.labelSelector ?? '')
-  const fields = fieldMatcher(selection.fieldSelector ?? '')
+export type Matcher = (object: KubeObject) => boolean
+
+/** Any field may be selected by; servers allow only those that a kind declares. Throws `BadRequest`. */
+export function matcherOf({ namespace, labelSelector = '', fieldSelector = '' }: Selection): Matcher {
+  const labels = parseLabelSelector(labelSelector)
+  const fields = parseFieldSelector(fieldSelector)
   return object =>
-    (namespace === undefined || object.metadata.namespace === namespace) && labels(object) && fields(object)
+    (namespace === undefined || object.metadata.namespace === namespace) &&
+    matchesLabels(labels, object.metadata.labels ?? {}) &&
+    matchesFields(fields, field => fieldAt(object, field))
+}
+
+function fieldAt(object: KubeObject, path: string): string {
+  let value: unknown = object
+  for (const step of path.split('.')) {
+    if (!isJsonObject(value) || !Object.hasOwn(value, step)) return ''
+    value = value[step]
+  }
+  return value === undefined || value === null ? '' : String(value)
 }
 
 /** How a change looks through a selector: objects that stop matching are deleted, with their last matching state. */

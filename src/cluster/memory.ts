@@ -3,10 +3,9 @@
  * (resourceVersions, conflicts, generation, the status subresource, finalizers, watches that resume) and none of a
  * kind's own: no defaulting, no validation, no garbage collection, `propagationPolicy` is ignored.
  */
-import { randomUUID } from 'node:crypto'
-import { type AnyKind, apiVersionOf } from '../api/kind.ts'
+import type { AnyKind } from '../api/kind.ts'
 import type { KubeObject } from '../api/meta.ts'
-import { type Clock, toTime } from '../kernel/clock.ts'
+import type { Clock } from '../kernel/clock.ts'
 import { alreadyExists, badRequest, conflict, expired, notFound } from '../kernel/errors.ts'
 import {
   type Cluster,
@@ -21,21 +20,24 @@ import {
   type WriteOptions,
 } from './cluster.ts'
 import { equalJson, mergedJson } from './json.ts'
+import { MemoryHistory, type Watcher } from './memory-history.ts'
 import {
+  checkPreconditions,
+  created,
+  discovered,
   errorRef,
   eventOf,
   frozen,
   generated,
+  type Matcher,
   matcherOf,
-  type Past,
-  precondition,
   refOf,
   shownAs,
   storeKey,
+  terminating,
   toObject,
   updated,
 } from './memory-object.ts'
-import type { Matcher } from './selector.ts'
 
 export type MemoryRequest = {
   readonly verb:
@@ -63,52 +65,36 @@ export type MemoryOptions = {
   intercept?(request: MemoryRequest): void | Promise<void>
 }
 
-type Watcher = { wake(): void; ended: boolean; bookmarkDue: boolean }
-
-const bookmarkIntervalMs = 60_000
-const allVerbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
-
 export class MemoryCluster implements Cluster {
   readonly name: string
   readonly #options: MemoryOptions
   readonly #objects = new Map<string, Map<string, KubeObject>>()
-  readonly #past: Past[] = []
-  readonly #watchers = new Set<Watcher>()
-  #revision = 1
-  /** Changes up to here are forgotten. */
-  #compacted = 0
+  readonly #history: MemoryHistory
 
   constructor(options: MemoryOptions) {
     this.name = options.name
     this.#options = options
+    this.#history = new MemoryHistory(options.clock, options.history ?? 10_000)
   }
 
   /** Forgets the history up to now: watches that have not seen it get `Expired`. */
   compact(): void {
-    this.#compacted = this.#revision
-    this.#past.length = 0
-    for (const watcher of this.#watchers) watcher.wake()
+    this.#history.compact()
   }
 
   /** Ends every open watch, as a server does that shuts down. */
   endWatches(): void {
-    for (const watcher of this.#watchers) {
-      watcher.ended = true
-      watcher.wake()
-    }
+    this.#history.endWatches()
   }
 
   /** Sends a bookmark on every open watch now; otherwise one goes out every minute. */
   bookmark(): void {
-    for (const watcher of this.#watchers) {
-      watcher.bookmarkDue = true
-      watcher.wake()
-    }
+    this.#history.bookmark()
   }
 
   /** How many watches are open. */
   get watches(): number {
-    return this.#watchers.size
+    return this.#history.watches
   }
 
   async get<O>(resource: Resource<O>, ref: Ref, signal: AbortSignal): Promise<O> {
@@ -119,7 +105,10 @@ export class MemoryCluster implements Cluster {
   async list<O>(resource: Resource<O>, selection: Selection, signal: AbortSignal): Promise<Listed<O>> {
     await this.#enter({ verb: 'list', resource, ref: undefined, subresource: '' }, signal)
     const items = this.#selected(resource, selection)
-    return { items: items.map(item => shownAs(resource, item)), resourceVersion: String(this.#revision) }
+    return {
+      items: items.map(item => shownAs(resource, item)),
+      resourceVersion: String(this.#history.revision),
+    }
   }
 
   async *watch<O>(
@@ -130,10 +119,11 @@ export class MemoryCluster implements Cluster {
     await this.#enter({ verb: 'watch', resource, ref: undefined, subresource: '' }, signal)
     const matches = matcherOf(selection)
     let seen = Number(selection.resourceVersion)
-    for await (const watcher of this.#turns(signal)) {
-      if (seen < this.#compacted) throw expired(`too old resource version: ${seen} (${this.#compacted})`)
+    for await (const watcher of this.#history.turns(signal)) {
+      const { compacted, revision } = this.#history
+      if (seen < compacted) throw expired(`too old resource version: ${seen} (${compacted})`)
       const events = this.#changes(resource, matches, seen)
-      seen = Math.max(seen, this.#revision)
+      seen = Math.max(seen, revision)
       yield* events
       if (watcher.bookmarkDue) yield this.#bookmarkOf(watcher, seen)
     }
@@ -147,24 +137,9 @@ export class MemoryCluster implements Cluster {
     if (name === '') throw badRequest('metadata.name: Required value: name or generateName is required')
     if (resource.namespaced && ref.namespace === undefined) throw badRequest('metadata.namespace is missing')
     if (this.#of(resource).has(keyOf(ref))) throw alreadyExists(errorRef(resource), name)
-    const { status, ...body } = sent
-    const {
-      deletionTimestamp: _deletionTimestamp,
-      deletionGracePeriodSeconds: _grace,
-      ...metadata
-    } = sent.metadata
-    const created: KubeObject = {
-      ...body,
-      ...(this.#hasStatus(resource) || status === undefined ? {} : { status }),
-      metadata: {
-        ...metadata,
-        ...ref,
-        uid: randomUUID(),
-        generation: 1,
-        creationTimestamp: toTime(this.#options.clock.now()),
-      },
-    }
-    return shownAs(resource, this.#put(resource, created, undefined))
+    const options = { hasStatus: this.#hasStatus(resource), nowMs: this.#options.clock.now() }
+    const made = created({ ...sent, metadata: { ...sent.metadata, ...ref } }, options)
+    return shownAs(resource, this.#put(resource, made, undefined))
   }
 
   async replace<O>(resource: Resource<O>, object: O, options: WriteOptions, signal: AbortSignal): Promise<O> {
@@ -201,14 +176,7 @@ export class MemoryCluster implements Cluster {
   ): Promise<void> {
     await this.#enter({ verb: 'delete', resource, ref, subresource: '' }, options.signal)
     const current = this.#current(resource, ref)
-    const { uid, resourceVersion } = current.metadata
-    if (options.uid !== undefined && options.uid !== uid) {
-      throw conflict(errorRef(resource), ref.name, precondition('UID', options.uid, uid))
-    }
-    if (options.resourceVersion !== undefined && options.resourceVersion !== resourceVersion) {
-      const why = precondition('ResourceVersion', options.resourceVersion, resourceVersion)
-      throw conflict(errorRef(resource), ref.name, why)
-    }
+    checkPreconditions(resource, current, options)
     this.#remove(resource, current)
   }
 
@@ -224,15 +192,7 @@ export class MemoryCluster implements Cluster {
   async discover(signal: AbortSignal): Promise<readonly DiscoveredResource[]> {
     await Promise.resolve()
     signal.throwIfAborted()
-    return (this.#options.kinds ?? []).map(kind => ({
-      group: kind.group,
-      version: kind.versions[0].name,
-      apiVersion: apiVersionOf(kind),
-      kind: kind.kind,
-      plural: kind.plural,
-      namespaced: kind.scope === 'Namespaced',
-      verbs: allVerbs,
-    }))
+    return (this.#options.kinds ?? []).map(discovered)
   }
 
   async #enter(request: MemoryRequest, signal: AbortSignal): Promise<void> {
@@ -276,13 +236,7 @@ export class MemoryCluster implements Cluster {
     options: WriteOptions,
   ): KubeObject {
     const { uid } = sent.metadata
-    if (uid !== undefined && uid !== current.metadata.uid) {
-      throw conflict(
-        errorRef(resource),
-        current.metadata.name,
-        precondition('UID', uid, current.metadata.uid),
-      )
-    }
+    checkPreconditions(resource, current, uid === undefined ? {} : { uid })
     const next =
       options.subresource === 'status'
         ? { ...current, status: sent.status }
@@ -300,19 +254,13 @@ export class MemoryCluster implements Cluster {
       return
     }
     if (metadata.deletionTimestamp !== undefined) return
-    const marked = {
-      ...metadata,
-      deletionTimestamp: toTime(this.#options.clock.now()),
-      deletionGracePeriodSeconds: 0,
-      generation: (metadata.generation ?? 1) + 1,
-    }
-    this.#put(resource, { ...current, metadata: marked }, current)
+    this.#put(resource, terminating(current, this.#options.clock.now()), current)
   }
 
   #put(resource: Resource<unknown>, object: KubeObject, previous: KubeObject | undefined): KubeObject {
     const stored = this.#stamped(object)
     this.#of(resource).set(keyOf(stored.metadata), stored)
-    this.#record({ type: 'PUT', resource: storeKey(resource), object: stored, previous })
+    this.#history.record({ type: 'PUT', resource: storeKey(resource), object: stored, previous })
     return stored
   }
 
@@ -320,58 +268,18 @@ export class MemoryCluster implements Cluster {
     const previous = this.#of(resource).get(keyOf(object.metadata))
     const last = this.#stamped(object)
     this.#of(resource).delete(keyOf(object.metadata))
-    this.#record({ type: 'DELETE', resource: storeKey(resource), object: last, previous })
+    this.#history.record({ type: 'DELETE', resource: storeKey(resource), object: last, previous })
     return last
   }
 
   #stamped(object: KubeObject): KubeObject {
-    this.#revision += 1
-    const metadata = { ...object.metadata, resourceVersion: String(this.#revision) }
+    const metadata = { ...object.metadata, resourceVersion: String(this.#history.advance()) }
     return frozen(toObject({ ...object, metadata }))
-  }
-
-  #record(past: Omit<Past, 'revision'>): void {
-    this.#past.push({ ...past, revision: this.#revision })
-    if (this.#past.length > (this.#options.history ?? 10_000)) {
-      this.#compacted = this.#past.shift()?.revision ?? this.#compacted
-    }
-    for (const watcher of this.#watchers) watcher.wake()
-  }
-
-  /** Yields at once and then whenever there may be something to send, until the stream is ended. */
-  async *#turns(signal: AbortSignal): AsyncIterable<Watcher> {
-    let wake = (): void => undefined
-    const watcher: Watcher = { wake: () => wake(), ended: false, bookmarkDue: false }
-    this.#watchers.add(watcher)
-    const onAbort = (): void => wake()
-    signal.addEventListener('abort', onAbort)
-    let cancelTimer = this.#bookmarkTimer(watcher)
-    try {
-      while (!watcher.ended) {
-        const woken = new Promise<void>(resolve => {
-          wake = resolve
-        })
-        const hadBookmark = watcher.bookmarkDue
-        yield watcher
-        if (hadBookmark) {
-          cancelTimer()
-          cancelTimer = this.#bookmarkTimer(watcher)
-        }
-        if (!signal.aborted) await woken
-        signal.throwIfAborted()
-      }
-    } finally {
-      cancelTimer()
-      signal.removeEventListener('abort', onAbort)
-      this.#watchers.delete(watcher)
-    }
   }
 
   #changes<O>(resource: Resource<O>, matches: Matcher, after: number): ClusterEvent<O>[] {
     const key = storeKey(resource)
-    const events = this.#past.map(past =>
-      past.revision > after && past.resource === key ? eventOf(past, matches) : undefined,
-    )
+    const events = this.#history.after(after, key).map(past => eventOf(past, matches))
     return events
       .filter(event => event !== undefined)
       .map(event => ({ type: event.type, object: shownAs(resource, event.object) }))
@@ -380,12 +288,5 @@ export class MemoryCluster implements Cluster {
   #bookmarkOf(watcher: Watcher, seen: number): { type: 'BOOKMARK'; resourceVersion: string } {
     watcher.bookmarkDue = false
     return { type: 'BOOKMARK', resourceVersion: String(seen) }
-  }
-
-  #bookmarkTimer(watcher: Watcher): () => void {
-    return this.#options.clock.after(bookmarkIntervalMs, () => {
-      watcher.bookmarkDue = true
-      watcher.wake()
-    })
   }
 }
