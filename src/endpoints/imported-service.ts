@@ -1,5 +1,5 @@
 import type { ClusterSetService } from '../api/kinds/cluster-set-service.ts'
-import type { ExportedPort } from '../api/kinds/exported-service.ts'
+import { toExportedPort } from '../api/kinds/exported-service.ts'
 import type { ServiceImport } from '../api/kinds/service-import.ts'
 import { equalJson } from '../cluster/json.ts'
 import type { Family } from '../ip/address.ts'
@@ -33,23 +33,9 @@ function relevant({ spec, status }: ClusterSetService): unknown {
 export function fromImport({ spec, status }: ServiceImport, families: readonly Family[]): ImportedService {
   return {
     type: spec?.type ?? 'ClusterSetIP',
-    ports: (spec?.ports ?? []).map(portOf),
+    ports: (spec?.ports ?? []).map(toExportedPort),
     ipFamilies: families.filter(family => spec?.ipFamilies?.includes(family)),
     trafficDistribution: spec?.trafficDistribution,
     clusters: status?.clusters ?? [],
-  }
-}
-
-function portOf({
-  name,
-  protocol,
-  appProtocol,
-  port,
-}: NonNullable<ServiceImport['spec']>['ports'][number]): ExportedPort {
-  return {
-    ...(name === undefined || name === '' ? {} : { name }),
-    protocol: protocol === 'UDP' || protocol === 'SCTP' ? protocol : 'TCP',
-    ...(appProtocol === undefined ? {} : { appProtocol }),
-    port,
   }
 }

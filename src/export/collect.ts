@@ -1,4 +1,8 @@
-import type { ExportedPort, ExportedService, ExportedServiceFacts } from '../api/kinds/exported-service.ts'
+import {
+  type ExportedService,
+  type ExportedServiceFacts,
+  toExportedPort,
+} from '../api/kinds/exported-service.ts'
 import type { Service } from '../api/kinds/service.ts'
 import type { ServiceExport } from '../api/kinds/service-export.ts'
 import { type Family, familyOf } from '../ip/address.ts'
@@ -60,7 +64,7 @@ function factsOf(service: Service): ExportedServiceFacts {
   const timeoutSeconds = spec.sessionAffinityConfig?.clientIP?.timeoutSeconds
   return {
     type: spec.clusterIP === 'None' ? 'Headless' : 'ClusterSetIP',
-    ports: (spec.ports ?? []).map(portOf),
+    ports: (spec.ports ?? []).map(toExportedPort),
     ipFamilies: familiesOf(service),
     ...(spec.sessionAffinity === undefined ? {} : { sessionAffinity: spec.sessionAffinity }),
     ...(timeoutSeconds === undefined ? {} : { sessionAffinityConfig: { clientIP: { timeoutSeconds } } }),
@@ -68,17 +72,6 @@ function factsOf(service: Service): ExportedServiceFacts {
       ? {}
       : { internalTrafficPolicy: spec.internalTrafficPolicy }),
     ...(spec.trafficDistribution === undefined ? {} : { trafficDistribution: spec.trafficDistribution }),
-  }
-}
-
-type CorePort = NonNullable<NonNullable<Service['spec']>['ports']>[number]
-
-function portOf({ name, protocol, appProtocol, port }: CorePort): ExportedPort {
-  return {
-    ...(name === undefined || name === '' ? {} : { name }),
-    protocol: protocol === 'UDP' || protocol === 'SCTP' ? protocol : 'TCP',
-    ...(appProtocol === undefined ? {} : { appProtocol }),
-    port,
   }
 }
 

@@ -24,13 +24,15 @@ export type Operation = {
   /** In the query. */
   readonly parameters: readonly Parameter[]
   readonly body: { readonly definition: string; readonly mediaTypes: readonly string[] } | undefined
+  /** Media types of answers. */
+  readonly produces: readonly string[]
   readonly codes: readonly number[]
   readonly response: string
 }
 
 /** Media types that objects are sent and answered in. */
-export const objectMediaTypes: readonly string[] = ['application/json', 'application/yaml']
-export const watchMediaTypes: readonly string[] = ['application/json;stream=watch']
+const objectMediaTypes: readonly string[] = ['application/json', 'application/yaml']
+const listMediaTypes: readonly string[] = [...objectMediaTypes, 'application/json;stream=watch']
 
 /** The patches that a kind takes. */
 function patchMediaTypesOf(kind: AnyKind): readonly string[] {
@@ -144,6 +146,7 @@ function operation({ kind, version }: Place, shape: Shape): Operation {
   const scope = kind.scope === 'Namespaced' && shape.path.includes('{namespace}') ? 'Namespaced' : ''
   return {
     body: undefined,
+    produces: shape.action === 'list' ? listMediaTypes : objectMediaTypes,
     codes: [200],
     response: definitionName(kind, version),
     id: `${verb}${upper(group)}${upper(version)}${scope}${kind.kind}${suffix}`,

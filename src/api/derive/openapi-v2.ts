@@ -12,13 +12,7 @@ import {
   type SchemaForm,
   schemasOf,
 } from './openapi-form.ts'
-import {
-  type Operation,
-  objectMediaTypes,
-  operationsAt,
-  type Parameter,
-  watchMediaTypes,
-} from './openapi-operations.ts'
+import { type Operation, operationsAt, type Parameter } from './openapi-operations.ts'
 
 export type OpenapiV2Document = OpenAPIV2.Document<Extensions>
 
@@ -47,7 +41,7 @@ function operationObject(operation: Operation): OpenAPIV2.OperationObject<Extens
     description: operation.description,
     operationId: operation.id,
     consumes: body === undefined ? ['*/*'] : [...body.mediaTypes],
-    produces: operation.action === 'list' ? [...objectMediaTypes, ...watchMediaTypes] : [...objectMediaTypes],
+    produces: [...operation.produces],
     schemes: ['https'],
     parameters: body === undefined ? parameters : [bodyParameter(body.definition, operation), ...parameters],
     responses: {

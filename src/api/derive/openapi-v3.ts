@@ -12,13 +12,7 @@ import {
   type SchemaForm,
   schemasOf,
 } from './openapi-form.ts'
-import {
-  type Operation,
-  objectMediaTypes,
-  operationsAt,
-  type Parameter,
-  watchMediaTypes,
-} from './openapi-operations.ts'
+import { type Operation, operationsAt, type Parameter } from './openapi-operations.ts'
 
 export type OpenapiV3Document = OpenAPIV3.Document<Extensions>
 
@@ -71,10 +65,12 @@ function operationObject(operation: Operation): OpenAPIV3.OperationObject<Extens
 }
 
 function responsesOf(operation: Operation): OpenAPIV3.ResponsesObject {
-  const types = operation.action === 'list' ? [...objectMediaTypes, ...watchMediaTypes] : objectMediaTypes
   const answered = operation.codes.map(
     code =>
-      [String(code), { description: describe(code), content: content(types, operation.response) }] as const,
+      [
+        String(code),
+        { description: describe(code), content: content(operation.produces, operation.response) },
+      ] as const,
   )
   return { ...Object.fromEntries(answered), 401: { description: 'Unauthorized' } }
 }

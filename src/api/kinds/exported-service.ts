@@ -16,6 +16,21 @@ const port = s.object({
 })
 export type ExportedPort = Infer<typeof port>
 
+/** A port of a Service or ServiceImport, which may hold any protocol and an empty name. */
+export function toExportedPort({
+  name,
+  protocol,
+  appProtocol,
+  port,
+}: Omit<ExportedPort, 'protocol'> & { readonly protocol?: string }): ExportedPort {
+  return {
+    ...(name === undefined || name === '' ? {} : { name }),
+    protocol: protocol === 'UDP' || protocol === 'SCTP' ? protocol : 'TCP',
+    ...(appProtocol === undefined ? {} : { appProtocol }),
+    port,
+  }
+}
+
 const service = s.object(
   {
     type: s.oneOf(['ClusterSetIP', 'Headless'], {

@@ -1,5 +1,6 @@
 import { defineKind } from '../kind.ts'
 import { s } from '../schema.ts'
+import { userProperties } from '../user-schema.ts'
 
 export const SelfSubjectReviewKind = defineKind({
   group: 'authentication.k8s.io',
@@ -20,11 +21,7 @@ export const SelfSubjectReviewKind = defineKind({
           userInfo: s.optional(
             s.object(
               {
-                extra: s.optional(
-                  s.map(s.atomicList(s.string()), { description: 'What else is known of the user.' }),
-                ),
-                groups: s.optional(s.atomicList(s.string(), { description: 'Groups that the user is in.' })),
-                uid: s.optional(s.string({ description: 'UID of the user.' })),
+                ...userProperties,
                 username: s.optional(s.string({ description: 'Name of the user.' })),
               },
               { description: 'Who asked.' },

@@ -9,6 +9,7 @@ import {
 import { defineKind } from '../kind.ts'
 import { message } from '../protobuf-fields.ts'
 import { s } from '../schema.ts'
+import { userProperties } from '../user-schema.ts'
 
 export const SubjectAccessReviewKind = defineKind({
   group: authorizationGroup,
@@ -26,11 +27,7 @@ export const SubjectAccessReviewKind = defineKind({
     spec: s.object(
       {
         ...accessAttributes,
-        extra: s.optional(
-          s.map(s.atomicList(s.string()), { description: 'What else is known of the user.' }),
-        ),
-        groups: s.optional(s.atomicList(s.string(), { description: 'Groups that the user is in.' })),
-        uid: s.optional(s.string({ description: 'UID of the user.' })),
+        ...userProperties,
         user: s.optional(s.string({ description: 'Name of the user.' })),
       },
       { description: 'Who is to be allowed what.' },
