@@ -238,6 +238,8 @@ export type Review = (
 /** Computes a kind whose storage is `view`, for each namespace, from stored objects at one revision. */
 export interface View {
   readonly resources: readonly string[]
+  /** Where objects may be stored that are shown under this name. */
+  keysOf(name: string): readonly ObjectKey[]
   visible(namespace: string, object: StoredObject): boolean
   /** The object as the view shows it, with the same revision. Called only for visible objects; cheap. */
   render(namespace: string, object: StoredObject): StoredObject

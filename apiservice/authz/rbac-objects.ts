@@ -3,7 +3,7 @@ import type { ClusterRole } from '../../src/api/kinds/cluster-role.ts'
 import type { RoleBinding } from '../../src/api/kinds/role-binding.ts'
 import type { KubeObject } from '../../src/api/meta.ts'
 import { rbacGroup } from '../../src/api/rbac/schema.ts'
-import type { BindingRecord, RoleRecord } from './policy.ts'
+import type { BindingRecord, RoleRecord } from './role-index.ts'
 
 export const rbacApiVersion = `${rbacGroup}/v1`
 

@@ -5,8 +5,8 @@
 import { type PolicyRule, type RoleRef, rbacGroup } from '../../src/api/rbac/schema.ts'
 import { decodeBody } from '../../src/codec/object-bytes.ts'
 import type { Attributes, Authorizer, Decision, Follow, StoredObject, UserInfo } from '../contract.ts'
-import { type Grant, Policy } from './policy.ts'
 import { bindingKinds, bindingOf, rbacApiVersion, roleKinds, roleOf } from './rbac-objects.ts'
+import { type Grant, RoleIndex } from './role-index.ts'
 import { ruleAllows } from './rules.ts'
 
 /** What a user may do in a namespace, as far as stored roles say. */
@@ -17,7 +17,7 @@ export type HeldRules = {
 }
 
 export class RbacAuthorizer implements Authorizer {
-  readonly #policy = new Policy()
+  readonly #index = new RoleIndex()
   readonly #listeners = new Set<() => void>()
 
   /** Resolves when the stored roles and bindings are known; keeps them current until the signal aborts. */
@@ -25,7 +25,7 @@ export class RbacAuthorizer implements Authorizer {
     const scope = { resources: [...roleKinds.keys(), ...bindingKinds.keys()], namespace: '' }
     const follower = {
       reset: (items: readonly StoredObject[]) => {
-        this.#policy.clear()
+        this.#index.clear()
         for (const item of items) this.#put(item)
         this.#changed()
       },
@@ -42,7 +42,7 @@ export class RbacAuthorizer implements Authorizer {
 
   async authorize({ user, info }: Attributes): Promise<Decision> {
     const missing = new Set<string>()
-    for (const grant of this.#policy.grantsOf(user, info.isResource ? info.namespace : '')) {
+    for (const grant of this.#index.grantsOf(user, info.isResource ? info.namespace : '')) {
       if (grant.rules === undefined) missing.add(missingText(grant))
       else if (grant.rules.some(rule => ruleAllows(rule, info))) {
         return { allowed: 'allow', reason: allowedText(grant) }
@@ -58,14 +58,14 @@ export class RbacAuthorizer implements Authorizer {
 
   /** All rules that bindings give to a user in a namespace, or cluster-wide when it is empty. */
   rulesFor(user: UserInfo, namespace: string): HeldRules {
-    const grants = [...this.#policy.grantsOf(user, namespace)]
+    const grants = [...this.#index.grantsOf(user, namespace)]
     const missing = grants.filter(grant => grant.rules === undefined).map(missingText)
     return { rules: grants.flatMap(grant => grant.rules ?? []), missing: [...new Set(missing)] }
   }
 
   /** The rules of a role as a binding in `namespace` names it; undefined when it does not exist. */
   rulesOf(ref: RoleRef, namespace: string): readonly PolicyRule[] | undefined {
-    return this.#policy.rulesOf(ref, namespace)
+    return this.#index.rulesOf(ref, namespace)
   }
 
   #changed(): void {
@@ -75,14 +75,14 @@ export class RbacAuthorizer implements Authorizer {
   #put(stored: StoredObject): void {
     const role = roleKinds.get(stored.resource)
     const binding = bindingKinds.get(stored.resource)
-    if (role !== undefined) this.#policy.putRole(roleOf(decodeBody(rbacApiVersion, role, stored)))
+    if (role !== undefined) this.#index.putRole(roleOf(decodeBody(rbacApiVersion, role, stored)))
     else if (binding !== undefined)
-      this.#policy.putBinding(bindingOf(decodeBody(rbacApiVersion, binding, stored)))
+      this.#index.putBinding(bindingOf(decodeBody(rbacApiVersion, binding, stored)))
   }
 
   #remove(stored: StoredObject): void {
-    if (roleKinds.has(stored.resource)) this.#policy.removeRole(stored)
-    else this.#policy.removeBinding(stored)
+    if (roleKinds.has(stored.resource)) this.#index.removeRole(stored)
+    else this.#index.removeBinding(stored)
   }
 }
 

@@ -5,7 +5,7 @@
 import { errorText } from '../../src/kernel/abort.ts'
 import { internal, StatusError } from '../../src/kernel/errors.ts'
 import type { Attributes, Authorizer, Reply, Stage, WatchSink } from '../contract.ts'
-import { refusal } from './refusal.ts'
+import { refusal } from './forbidden-answer.ts'
 
 type WatchReply = Extract<Reply, { type: 'watch' }>
 

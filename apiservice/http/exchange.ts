@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { constants } from 'node:http2'
 import { errorText } from '../../src/kernel/abort.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { internal, StatusError } from '../../src/kernel/errors.ts'
@@ -59,6 +60,7 @@ export class Exchanges {
     // A broken connection is told by `close`; what fails to be written to it has nobody to read it.
     response.on('error', ignore)
     raw.on('error', ignore)
+    response.once('finish', () => forgetRest(raw))
     this.#serve({ raw, target, open, signal: controller.signal }).catch((thrown: unknown) => {
       this.#options.log.error('response failed', { error: errorText(thrown) })
       breakOff(response)
@@ -110,6 +112,7 @@ export class Exchanges {
       if (!failed) this.#watch(exchange, { request, encoded, headers })
       return
     }
+    if (encoded.type === 'slices') this.#boundTime(open.response)
     const takes = { body: raw.method !== 'HEAD', gzip: takesGzip(raw), signal }
     const written = writeBody(open.response, encoded, headers, takes)
     const bytes = typeof written === 'number' ? written : await written
@@ -117,6 +120,12 @@ export class Exchanges {
     const seconds = (this.#options.clock.now() - startedMs) / 1000
     this.#options.metrics.finished(request.info, encoded.code, { seconds, bytes })
     this.#log(request, encoded.code, seconds)
+  }
+
+  /** A reader that stalls in the middle of a list must not hold its objects for ever. */
+  #boundTime(response: RawResponse): void {
+    const cancel = this.#options.clock.after(maxListMs, () => breakOff(response))
+    response.once('close', cancel)
   }
 
   #watch(exchange: Exchange, watch: Watch): void {
@@ -163,6 +172,7 @@ export class Exchanges {
 }
 
 const maxAuditId = 128
+const maxListMs = 300_000
 
 function readRequest(
   raw: RawRequest,
@@ -179,6 +189,13 @@ function readRequest(
 function plainStatus(error: StatusError): Encoded {
   const body = `${JSON.stringify(error.toStatus())}\n`
   return { type: 'bytes', code: error.code, headers: { 'content-type': 'application/json' }, body }
+}
+
+/** Answered before its body was read: on HTTP/2 the client is told to send no more; on HTTP/1.1 Node reads past it. */
+function forgetRest(raw: RawRequest): void {
+  if (!('stream' in raw)) return
+  const { stream } = raw
+  if (!(stream.endAfterHeaders || stream.readableEnded)) stream.close(constants.NGHTTP2_NO_ERROR)
 }
 
 function takesGzip(raw: RawRequest): boolean {

@@ -72,11 +72,17 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   const app = makeApp(options)
   await app.ready()
   const { server } = app
+  // TCP connections, so that those are known too whose handshake is not done.
   const sockets = new Set<Socket>()
-  server.on('secureConnection', socket => {
+  let stopping = false
+  server.on('connection', socket => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
+  })
+  server.on('secureConnection', socket => {
     socket.on('error', error => options.log.debug('connection failed', { error: error.message }))
+    // It was accepted before, and would now stay for as long as its client likes.
+    if (stopping) socket.destroy()
   })
   server.on('session', session => closeWhenIdle(session))
   await bind(server, options)
@@ -84,11 +90,19 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   return {
     port: boundPort(server),
     setSecureContext: tls => server.setSecureContext(secureContext(tls)),
-    stop: () => void server.close(),
+    stop: () => {
+      stopping = true
+      server.close()
+    },
     close: async signal => {
       closeIdleHttp1(server)
-      await allGone(sockets, signal)
+      const cut = (): void => {
+        for (const socket of sockets) socket.destroy()
+      }
+      if (signal.aborted) cut()
+      else signal.addEventListener('abort', cut, { once: true })
       await app.close()
+      signal.removeEventListener('abort', cut)
     },
   }
 }
@@ -156,19 +170,6 @@ function closeWhenIdle(session: ServerHttp2Session): void {
   session.setTimeout(idleSessionMs, () => {
     if (streams === 0) session.close()
   })
-}
-
-/** Resolves when no socket is left; cuts what is left when the signal aborts. */
-async function allGone(sockets: ReadonlySet<Socket>, signal: AbortSignal): Promise<void> {
-  const cut = (): void => {
-    for (const socket of sockets) socket.destroy()
-  }
-  if (signal.aborted) cut()
-  else signal.addEventListener('abort', cut, { once: true })
-  await Promise.all(
-    [...sockets].map(socket => new Promise<void>(gone => void socket.once('close', () => gone()))),
-  )
-  signal.removeEventListener('abort', cut)
 }
 
 /** Not in the types: an HTTP/2 server that also speaks HTTP/1.1 has it for those connections. */

@@ -1,19 +1,17 @@
 /** Bodies of objects and lists in the format and the shape that were chosen. No stored object is parsed for JSON. */
 import { toYaml } from '../../src/codec/yaml.ts'
-import type { Encoded, Reply, StoredObject } from '../contract.ts'
+import type { Encoded, Reply } from '../contract.ts'
 import type { Choice, Format, Transform } from './accept.ts'
 import { ByteWriter } from './bytes.ts'
 import { Indenter } from './indent.ts'
-import { metadataItems, namesOf, type WriteItem, wholeItems } from './items.ts'
+import { metadataItems, namesOf, wholeItems } from './items.ts'
+import { type Items, indented, jsonSlices, sliceBytes, startingWith, yamlSlices } from './slices.ts'
 import { type TableOptions, tableHead, tableRows } from './table.ts'
 
 export type EncodeOptions = TableOptions & { readonly pretty: boolean }
 
 type ListReply = Extract<Reply, { type: 'list' }>
 type ObjectReply = Extract<Reply, { type: 'object' }>
-
-/** A longer body is made and sent in slices of about this size. */
-const sliceBytes = 256 * 1024
 
 export const contentTypes: Readonly<Record<Format, string>> = {
   json: 'application/json',
@@ -47,8 +45,7 @@ export function encodeList(reply: ListReply, choice: Choice, options: EncodeOpti
   return encodeItems({ items, ...parts }, choice, { ...options, code: 200 })
 }
 
-/** Everything of a list but its items: JSON that ends where the first item begins. */
-type ListParts = { readonly head: string; readonly write: WriteItem }
+type ListParts = Omit<Items, 'items'>
 
 function wholeList(reply: ListReply): ListParts {
   const names = namesOf(reply.served)
@@ -82,51 +79,26 @@ function metadataOf(reply: ListReply) {
   }
 }
 
-type Items = ListParts & { readonly items: readonly StoredObject[] }
-
 function encodeItems(
   list: Items,
   choice: Choice,
   options: EncodeOptions & { readonly code: number },
 ): Encoded {
-  const slices = listSlices(list)
+  if (choice.format === 'yaml') {
+    const headers = { 'content-type': contentTypes.yaml }
+    return { type: 'slices', code: options.code, headers, slices: yamlSlices(list) }
+  }
+  const slices = jsonSlices(list)
   const first = slices.next()
   const body = first.done === true ? Buffer.alloc(0) : first.value
-  if (body.length < sliceBytes || choice.format === 'yaml') {
-    const all = body.length < sliceBytes ? body : Buffer.concat([body, ...slices])
-    return whole(options.code, all, choice, options)
-  }
+  if (body.length < sliceBytes) return whole(options.code, body, choice, options)
+  const all = startingWith(body, slices)
   return {
     type: 'slices',
     code: options.code,
     headers: { 'content-type': contentTypes.json },
-    slices: options.pretty ? indented(body, slices) : joined(body, slices),
+    slices: options.pretty || choice.pretty ? indented(all) : all,
   }
-}
-
-function* listSlices({ items, head, write }: Items): Generator<Buffer, undefined> {
-  const writer = new ByteWriter(items.length > 100 ? sliceBytes + 16_384 : 8_192)
-  writer.text(head)
-  let first = true
-  for (const item of items) {
-    if (!first) writer.text(',')
-    first = false
-    write(writer, item)
-    if (writer.length >= sliceBytes) yield writer.take(sliceBytes + 16_384)
-  }
-  writer.text(']}\n')
-  yield writer.take(0)
-}
-
-function* joined(first: Buffer, rest: Iterable<Buffer>): Generator<Buffer> {
-  yield first
-  yield* rest
-}
-
-function* indented(first: Buffer, rest: Iterable<Buffer>): Generator<Buffer> {
-  const indenter = new Indenter()
-  for (const slice of joined(first, rest)) yield indenter.push(slice)
-  yield Buffer.from('\n')
 }
 
 /** A whole JSON body in the chosen format. */

@@ -5,7 +5,7 @@
  * client that cannot read the answer.
  */
 import type { Clock } from '../../src/kernel/clock.ts'
-import { internal, notAcceptable, type Status, StatusError } from '../../src/kernel/errors.ts'
+import { badRequest, internal, notAcceptable, type Status, StatusError } from '../../src/kernel/errors.ts'
 import type { ApiRequest, Encoded, Handler, Reply, RequestInfo, Responder, Stage } from '../contract.ts'
 import { type Choice, choicesOf } from './accept.ts'
 import { contentTypes, type EncodeOptions, encodeList, encodeObject, laidOut } from './encode.ts'
@@ -26,6 +26,9 @@ export function render(clock: Clock): (next: Handler) => Responder {
 
 /** Refuses with 406 or 400 what could not be answered in a form that the client takes. */
 export const requireAcceptable: Stage = next => (request, signal) => {
+  if (request.headers.has('upgrade') && request.info.verb === 'watch') {
+    throw badRequest('watches over WebSocket are not served: send the request without Upgrade')
+  }
   const choice = chosen(request)
   if (choice === undefined) throw notAcceptable(acceptedTypes)
   const mismatch = mismatchOf(choice, request.info)

@@ -1,6 +1,5 @@
 import { notFound } from '../../src/kernel/errors.ts'
 import type { Reply, StoredObject, View } from '../contract.ts'
-import { collect } from './list.ts'
 import { revisionOption } from './list-options.ts'
 import { type Call, keyOf } from './parts.ts'
 import { reach } from './revision.ts'
@@ -17,7 +16,11 @@ export async function get(call: Call, view: View | undefined, signal: AbortSigna
 
 /** Views have no keys of their own: the object is the one that is shown under the name. */
 async function find(call: Call, view: View): Promise<StoredObject | undefined> {
-  const selection = selectionOf(call, { labels: [], fields: [] }, view)
-  const { items } = await collect(call.parts.store, selection, {}, 1)
-  return items[0]
+  const { show } = selectionOf(call, { labels: [], fields: [] }, view)
+  for (const key of view.keysOf(call.name)) {
+    const object = await call.parts.store.get(key)
+    const shown = object === undefined ? undefined : show?.(object)
+    if (shown !== undefined) return shown
+  }
+  return undefined
 }

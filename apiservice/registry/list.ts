@@ -89,9 +89,7 @@ export async function collect(
     return pageFrom(read.items, read.revision, read.items.at(-1), read.remaining)
   }
   if (only !== undefined && start.after === undefined) {
-    const read = await store.list(scope, { ...start, after: before(only), limit: 1 })
-    const shown = read.items.filter(({ name }) => name === only.name).flatMap(object => show(object) ?? [])
-    return pageFrom(shown, read.revision, undefined, 0)
+    return pageOfKeys(store, only, show, start.revision)
   }
   const items: StoredObject[] = []
   for (let from = start; ; ) {
@@ -104,6 +102,27 @@ export async function collect(
     }
     from = { revision: read.revision, after: toKey(last) }
   }
+}
+
+/** What is shown of some keys, at one revision. */
+async function pageOfKeys(
+  store: Store,
+  keys: readonly ObjectKey[],
+  show: Show,
+  start: Revision | undefined,
+): Promise<Page> {
+  const items: StoredObject[] = []
+  let revision = start
+  for (const key of keys) {
+    const scope = { resources: [key.resource], namespace: key.namespace }
+    const at = revision === undefined ? {} : { revision }
+    const read = await store.list(scope, { ...at, after: before(key), limit: 1 })
+    revision = read.revision
+    const object = read.items.find(({ namespace, name }) => namespace === key.namespace && name === key.name)
+    const shown = object === undefined ? undefined : show(object)
+    if (shown !== undefined) items.push(shown)
+  }
+  return pageFrom(items, revision ?? store.revision(), undefined, 0)
 }
 
 /** A key that sorts right before this one: no other name is between them. */

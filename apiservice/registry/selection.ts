@@ -21,8 +21,8 @@ export type Selection = {
   readonly show: Show | undefined
   /** Whether selectors leave some objects out; then nobody can tell how many are left. */
   readonly isFiltered: boolean
-  /** Where the one object is that may be shown, when the selectors name it. Names beyond ASCII are searched for. */
-  readonly only: ObjectKey | undefined
+  /** Where all is that may be shown, when the selectors name it. Names beyond ASCII are searched for. */
+  readonly only: readonly ObjectKey[] | undefined
 }
 
 /** Throws 400 for a field that the kind does not select by. */
@@ -30,16 +30,19 @@ export function selectionOf(call: Call, selectors: Selectors, view: View | undef
   const wanted = withName(call, selectors)
   checkFields(call.resource.kind, wanted)
   const matches = matcherOf(call.resource.kind, wanted)
-  if (view !== undefined) return viewSelection(call, view, matches)
+  const name = demanded(wanted, nameField)
+  if (view !== undefined) {
+    const only = name !== undefined && isAscii(name) ? view.keysOf(name) : undefined
+    return { ...viewSelection(call, view, matches), only }
+  }
   const resource = call.resource.qualified
   const namespace = namespaceOf(call, wanted)
-  const name = demanded(wanted, nameField)
   const isOneKey = name !== undefined && (call.resource.kind.scope === 'Cluster' || namespace !== '')
   return {
     scope: { resources: [resource], namespace },
     show: matches && showing(matches),
     isFiltered: matches !== undefined,
-    only: isOneKey && isAscii(name) ? { resource, namespace, name } : undefined,
+    only: isOneKey && isAscii(name) ? [{ resource, namespace, name }] : undefined,
   }
 }
 
@@ -49,7 +52,7 @@ function showing(matches: Matcher): Show {
   return object => (matches(object) ? object : undefined)
 }
 
-function viewSelection(call: Call, view: View, matches: Matcher | undefined): Selection {
+function viewSelection(call: Call, view: View, matches: Matcher | undefined): Omit<Selection, 'only'> {
   const { namespace } = call
   return {
     scope: { resources: view.resources, namespace: '' },
@@ -59,7 +62,6 @@ function viewSelection(call: Call, view: View, matches: Matcher | undefined): Se
       return matches === undefined || matches(shown) ? shown : undefined
     },
     isFiltered: true,
-    only: undefined,
   }
 }
 

@@ -1,5 +1,5 @@
-import type { Log } from './log.ts'
 import { decodeRecord } from './record.ts'
+import type { Log } from './record-log.ts'
 import type { Timeline } from './timeline.ts'
 
 /** Throws unless a log, opened again, holds every object that was there before and the newest change. */

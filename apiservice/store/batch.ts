@@ -1,6 +1,6 @@
 import type { ObjectKey, Revision, StoredObject, WriteResult } from '../contract.ts'
-import type { LogEntry } from './log.ts'
 import { bodyOf, encodeRecord, type LogRecord } from './record.ts'
+import type { LogEntry } from './record-log.ts'
 import type { Timeline } from './timeline.ts'
 
 export type Write =

@@ -1,6 +1,6 @@
 import type { Revision } from '../contract.ts'
-import type { LogStart } from './log.ts'
 import { firstNotBefore, type Version } from './object-index.ts'
+import type { LogStart } from './record-log.ts'
 
 export type HistoryLimits = {
   readonly maxBytes: number

@@ -1,6 +1,6 @@
 import type { Level } from 'level'
 import type { Revision } from '../contract.ts'
-import type { Log, LogBatch, LogEntry, LogStart } from './log.ts'
+import type { Log, LogBatch, LogEntry, LogStart } from './record-log.ts'
 
 export type Database = Level<Buffer, Buffer>
 

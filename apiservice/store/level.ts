@@ -4,10 +4,10 @@ import { Level } from 'level'
 import { errorText } from '../../src/kernel/abort.ts'
 import type { Store } from '../contract.ts'
 import { type Database, formatKey, LevelLog, putStart } from './level-log.ts'
-import type { Log } from './log.ts'
 import { StoreOpenError } from './open-error.ts'
 import type { StoreOptions } from './options.ts'
 import { DamagedRecord } from './record.ts'
+import type { Log } from './record-log.ts'
 import { openRevisionStore } from './revision-store.ts'
 
 /** How records and keys are laid out, and how bodies are encoded. A store with a higher number of either is refused. */

@@ -1,6 +1,6 @@
 import type { Revision, Store } from '../contract.ts'
-import type { Log, LogBatch, LogEntry, LogStart } from './log.ts'
 import type { StoreOptions } from './options.ts'
+import type { Log, LogBatch, LogEntry, LogStart } from './record-log.ts'
 import { openRevisionStore } from './revision-store.ts'
 
 /** What a memory log lies on: survives its logs, as a directory survives a process. */

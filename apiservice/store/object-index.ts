@@ -1,4 +1,5 @@
-import type { ObjectKey, Revision, StoredObject } from '../contract.ts'
+import type { ListOptions, ObjectKey, Revision, Scope, StoredObject } from '../contract.ts'
+import { CountedTree } from './counted-tree.ts'
 
 /** A change that is still kept. `older` is the change of the same object before it, as long as that is kept. */
 export type Version = {
@@ -33,75 +34,65 @@ export function compareText(a: string, b: string): number {
 
 const high = /[\ud800-\uffff]/
 
-function compareSlot(slot: Slot, namespace: string, name: string): number {
-  const order = compareText(slot.namespace, namespace)
-  return order === 0 ? compareText(slot.name, name) : order
+function compareSlots(a: ObjectKey, b: ObjectKey): number {
+  const order = compareText(a.namespace, b.namespace)
+  return order === 0 ? compareText(a.name, b.name) : order
 }
 
-const chunkSlots = 512
+type Keys = CountedTree<Slot>
 
-/** The slots of one resource, sorted by namespace and name, in chunks so that an insertion moves few of them. */
+/** The slots of one resource. */
 class ResourceSlots {
-  readonly #chunks: Slot[][] = []
+  /** By namespace, then by name. */
+  readonly #slots = new Map<string, Map<string, Slot>>()
+  /** Which of them hold an object, in the order of lists. */
+  #keys: Keys = new CountedTree<Slot>(compareSlots)
+  /** What the keys were before each kept creation and deletion, oldest first. */
+  #past: { readonly revision: Revision; readonly keys: Keys }[] = []
+  #head = 0
 
   get isEmpty(): boolean {
-    return this.#chunks.length === 0
+    return this.#slots.size === 0
   }
 
   find(namespace: string, name: string): Slot | undefined {
-    const { chunk, index } = this.#seek(namespace, name)
-    const slot = this.#chunks[chunk]?.[index]
-    return slot !== undefined && compareSlot(slot, namespace, name) === 0 ? slot : undefined
+    return this.#slots.get(namespace)?.get(name)
   }
 
   insert(slot: Slot): void {
-    if (this.#chunks.length === 0) this.#chunks.push([])
-    const sought = this.#seek(slot.namespace, slot.name)
-    const last = this.#chunks.length - 1
-    const at = Math.min(sought.chunk, last)
-    const chunk = this.#chunks[at] ?? []
-    chunk.splice(sought.chunk > last ? chunk.length : sought.index, 0, slot)
-    if (chunk.length > chunkSlots) this.#split(at, chunk)
+    const names = this.#slots.get(slot.namespace) ?? new Map<string, Slot>()
+    if (names.size === 0) this.#slots.set(slot.namespace, names)
+    names.set(slot.name, slot)
   }
 
-  remove(slot: Slot): boolean {
-    const { chunk, index } = this.#seek(slot.namespace, slot.name)
-    const slots = this.#chunks[chunk]
-    if (slots?.[index] !== slot) return false
-    slots.splice(index, 1)
-    if (slots.length === 0) this.#chunks.splice(chunk, 1)
-    return true
+  remove(slot: Slot): void {
+    const names = this.#slots.get(slot.namespace)
+    names?.delete(slot.name)
+    if (names?.size === 0) this.#slots.delete(slot.namespace)
   }
 
-  /** Visits slots in order from the first that is not before (namespace, name) until `visit` answers false. */
-  walk(namespace: string, name: string, visit: (slot: Slot) => boolean): void {
-    const from = this.#seek(namespace, name)
-    let index = from.index
-    for (let chunk = from.chunk; chunk < this.#chunks.length; chunk++) {
-      const slots = this.#chunks[chunk] ?? []
-      for (const slot of index === 0 ? slots : slots.slice(index)) if (!visit(slot)) return
-      index = 0
+  keysAt(revision: Revision): Keys {
+    const index = firstNotBefore(this.#past.length - this.#head, at => {
+      const change = this.#past[this.#head + at]
+      return change !== undefined && change.revision <= revision
+    })
+    return this.#past[this.#head + index]?.keys ?? this.#keys
+  }
+
+  change(slot: Slot): void {
+    this.#keys = slot.current === undefined ? this.#keys.without(slot) : this.#keys.with(slot)
+  }
+
+  remember(revision: Revision): void {
+    this.#past.push({ revision, keys: this.#keys })
+  }
+
+  forget(revision: Revision): void {
+    while ((this.#past[this.#head]?.revision ?? Number.POSITIVE_INFINITY) <= revision) this.#head++
+    if (this.#head * 2 > this.#past.length) {
+      this.#past = this.#past.slice(this.#head)
+      this.#head = 0
     }
-  }
-
-  /** Keys that arrive in order (generated names, restarts) leave full chunks behind, not half empty ones. */
-  #split(at: number, chunk: Slot[]): void {
-    const isLast = at === this.#chunks.length - 1
-    this.#chunks.splice(at + 1, 0, chunk.splice(isLast ? chunkSlots - 8 : chunkSlots / 2))
-  }
-
-  /** Where the first slot lies that is not before the key; one chunk too far when there is none. */
-  #seek(namespace: string, name: string): { chunk: number; index: number } {
-    const chunk = firstNotBefore(this.#chunks.length, at => {
-      const slot = this.#chunks[at]?.at(-1)
-      return slot !== undefined && compareSlot(slot, namespace, name) < 0
-    })
-    const slots = this.#chunks[chunk] ?? []
-    const index = firstNotBefore(slots.length, at => {
-      const slot = slots[at]
-      return slot !== undefined && compareSlot(slot, namespace, name) < 0
-    })
-    return { chunk, index }
   }
 }
 
@@ -117,7 +108,10 @@ export function firstNotBefore(length: number, isBefore: (index: number) => bool
   return low
 }
 
-/** All keys by resource, then in the order of lists. */
+/**
+ * All keys by resource, and which of them held an object at each kept revision. A page of them takes time by its own
+ * length and by the logarithm of how many there are.
+ */
 export class ObjectIndex {
   readonly #resources = new Map<string, ResourceSlots>()
   #size = 0
@@ -151,27 +145,57 @@ export class ObjectIndex {
     return slot
   }
 
-  /** Takes the slot out when nothing is known about its key any more. */
-  prune(slot: Slot): void {
+  /**
+   * Sets what a slot holds. `revision` is that of the change when lists at revisions before it may still be asked for;
+   * revisions rise.
+   */
+  put(slot: Slot, current: StoredObject | undefined, revision: Revision | undefined): void {
+    const had = slot.current !== undefined
+    slot.current = current
+    if (had === (current !== undefined)) return
+    const slots = this.#resources.get(slot.resource)
+    if (revision !== undefined) slots?.remember(revision)
+    slots?.change(slot)
+  }
+
+  /** A change is no longer kept: nobody asks for revisions before it. */
+  forget({ slot, revision }: Version): void {
+    this.#resources.get(slot.resource)?.forget(revision)
     if (slot.current !== undefined || slot.newest !== undefined) return
     const slots = this.#resources.get(slot.resource)
-    if (slots?.remove(slot) !== true) return
+    if (slots?.find(slot.namespace, slot.name) !== slot) return
+    slots.remove(slot)
     this.#size--
     if (slots.isEmpty) this.#resources.delete(slot.resource)
   }
 
-  /** Visits the slots of a resource, in one namespace or in all, behind `after`. */
-  walk(
-    resource: string,
-    namespace: string,
-    after: { readonly namespace: string; readonly name: string } | undefined,
-    visit: (slot: Slot) => void,
-  ): void {
-    const from = after !== undefined && compareText(after.namespace, namespace) >= 0 ? after : undefined
-    this.#resources.get(resource)?.walk(from?.namespace ?? namespace, from?.name ?? '', slot => {
-      if (namespace !== '' && slot.namespace !== namespace) return false
-      if (from === undefined || slot.name !== from.name || slot.namespace !== from.namespace) visit(slot)
-      return true
-    })
+  /**
+   * Visits the slots of a scope that held an object at a kept revision, in the order of lists, from behind `after` and
+   * at most `limit`, 0 for all; answers how many are left.
+   */
+  page(revision: Revision, scope: Scope, options: ListOptions, visit: (slot: Slot) => void): number {
+    const { after, limit } = options
+    const first = after === undefined ? 0 : scope.resources.indexOf(after.resource)
+    let room = limit > 0 ? limit : Number.POSITIVE_INFINITY
+    let remaining = 0
+    for (const [index, resource] of scope.resources.entries()) {
+      const keys = index < first ? undefined : this.#resources.get(resource)?.keysAt(revision)
+      if (keys === undefined) continue
+      const { from, to } = rangeOf(keys, scope.namespace, index === first ? after : undefined)
+      const count = Math.min(to - from, room)
+      keys.visit(from, from + count, visit)
+      room -= count
+      remaining += to - from - count
+    }
+    return remaining
   }
+}
+
+/** Which of the keys are in a namespace, or in any, and behind `after`. */
+function rangeOf(keys: Keys, namespace: string, after: ObjectKey | undefined): { from: number; to: number } {
+  const isAll = namespace === ''
+  const behind = after === undefined ? 0 : keys.rank(slot => compareSlots(slot, after) <= 0)
+  const start = isAll ? 0 : keys.rank(slot => compareText(slot.namespace, namespace) < 0)
+  const to = isAll ? keys.size : keys.rank(slot => compareText(slot.namespace, namespace) <= 0)
+  return { from: Math.min(Math.max(behind, start), to), to }
 }

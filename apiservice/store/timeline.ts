@@ -1,8 +1,8 @@
 import type { ListOptions, ObjectKey, Revision, Scope, StoredObject, StoreEvent } from '../contract.ts'
 import { History, type HistoryLimits } from './history.ts'
-import type { LogEntry, LogStart } from './log.ts'
 import { ObjectIndex, type Slot, type Version } from './object-index.ts'
 import { DamagedRecord, decodeRecord, type LogRecord } from './record.ts'
+import type { LogEntry, LogStart } from './record-log.ts'
 import { VersionCache } from './version-cache.ts'
 
 /** A version of which only the log may still have the body. */
@@ -61,11 +61,12 @@ export class Timeline {
       name: slot.name,
       body: record.body,
     }
-    slot.current = record.type === 'PUT' ? object : undefined
+    const isKept = record.revision > this.history.floor
+    this.#index.put(slot, record.type === 'PUT' ? object : undefined, isKept ? record.revision : undefined)
     this.#objects += Number(record.type === 'PUT') - Number(previous !== undefined)
     if (previous !== undefined) this.#cache.add(previous)
     if (record.type === 'DELETE') this.#cache.add(object)
-    if (record.revision > this.history.floor) this.#remember(slot, record, previous)
+    if (isKept) this.#remember(slot, record, previous)
     this.#revision = Math.max(this.#revision, record.revision)
     this.#at = Math.max(this.#at, record.at)
     return { type: record.type, object, previous }
@@ -103,15 +104,20 @@ export class Timeline {
 
   /** What a list shows now. */
   newest(scope: Scope, options: ListOptions): Page<StoredObject> {
-    return this.#page(scope, options, slot => slot.current)
+    const items: StoredObject[] = []
+    const remaining = this.#index.page(this.#revision, scope, options, ({ current }) => {
+      if (current !== undefined) items.push(current)
+    })
+    return { items, remaining }
   }
 
   /** What a list shows at a kept revision. */
   pageAt(revision: Revision, scope: Scope, options: ListOptions): Page<VersionRef> {
-    return this.#page(scope, options, slot => {
-      const found = revisionAt(slot, revision)
-      return found === undefined ? undefined : { slot, revision: found }
+    const items: VersionRef[] = []
+    const remaining = this.#index.page(revision, scope, options, slot => {
+      items.push({ slot, revision: revisionAt(slot, revision) })
     })
+    return { items, remaining }
   }
 
   /** The next changes of a scope after a kept revision; nothing of it lies between the last one and `through`. */
@@ -147,24 +153,8 @@ export class Timeline {
     this.#cache.add(object)
   }
 
-  #page<T>(scope: Scope, options: ListOptions, find: (slot: Slot) => T | undefined): Page<T> {
-    const items: T[] = []
-    const limit = options.limit > 0 ? options.limit : Number.POSITIVE_INFINITY
-    let remaining = 0
-    const first = options.after === undefined ? 0 : scope.resources.indexOf(options.after.resource)
-    for (const [index, resource] of scope.resources.entries()) {
-      if (index < first) continue
-      this.#index.walk(resource, scope.namespace, index === first ? options.after : undefined, slot => {
-        const item = find(slot)
-        if (item === undefined) return
-        if (items.length < limit) items.push(item)
-        else remaining++
-      })
-    }
-    return { items, remaining }
-  }
-
   #remember(slot: Slot, record: LogRecord, previous: StoredObject | undefined): void {
+    const isUpdate = record.type === 'PUT' && previous !== undefined
     const version: Version = {
       slot,
       type: record.type,
@@ -172,7 +162,10 @@ export class Timeline {
       previous: previous?.revision ?? 0,
       at: record.at,
       size: record.body.length,
-      bytes: entryBytes + (previous?.body.length ?? 0) + (record.type === 'DELETE' ? record.body.length : 0),
+      bytes:
+        (isUpdate ? entryBytes : entryBytes + keysBytes) +
+        (previous?.body.length ?? 0) +
+        (record.type === 'DELETE' ? record.body.length : 0),
       older: slot.newest,
     }
     slot.newest = version
@@ -186,7 +179,7 @@ export class Timeline {
       if (slot.newest === version) slot.newest = undefined
       if (version.previous !== 0) this.#cache.delete(version.previous)
       if (version.type === 'DELETE') this.#cache.delete(version.revision)
-      this.#index.prune(slot)
+      this.#index.forget(version)
     }
     return gone.length
   }
@@ -205,14 +198,16 @@ function isIn(scope: Scope, slot: Slot): boolean {
 
 /** What a kept change costs beside the bodies. */
 const entryBytes = 200
+/** What it costs to know which keys there were before a creation or deletion. */
+const keysBytes = 1000
 
-/** The version of an object that was current at a kept revision. */
-function revisionAt(slot: Slot, revision: Revision): Revision | undefined {
-  if (slot.newest === undefined) return slot.current?.revision
+/** The version of an object that was current at a kept revision, 0 for none. */
+function revisionAt(slot: Slot, revision: Revision): Revision {
+  if (slot.newest === undefined) return slot.current?.revision ?? 0
   let version = slot.newest
   while (version.revision > revision) {
-    if (version.older === undefined) return version.previous === 0 ? undefined : version.previous
+    if (version.older === undefined) return version.previous
     version = version.older
   }
-  return version.type === 'PUT' ? version.revision : undefined
+  return version.type === 'PUT' ? version.revision : 0
 }

@@ -1,6 +1,6 @@
 import type { StoredObject } from '../contract.ts'
-import type { Log } from './log.ts'
 import { decodeRecord } from './record.ts'
+import type { Log } from './record-log.ts'
 import type { Timeline, VersionRef } from './timeline.ts'
 
 /** Reads share the threads that commits need, so that only a few may run at once. */

@@ -11,7 +11,7 @@ import {
   ExportedEndpointSliceKind,
 } from '../../src/api/kinds/exported-endpoint-slice.ts'
 import { decodeBody, headOf } from '../../src/codec/object-bytes.ts'
-import type { StoredObject, View } from '../contract.ts'
+import type { ObjectKey, StoredObject, View } from '../contract.ts'
 
 /** A member as the view needs it. */
 export type ViewMember = {
@@ -55,6 +55,13 @@ export class ImportableView implements View {
       if (rightsOf(before.get(namespace)) === rightsOf(this.#members.get(namespace))) continue
       for (const listener of this.#listeners) listener(namespace)
     }
+  }
+
+  keysOf(name: string): readonly ObjectKey[] {
+    const dot = name.indexOf('.')
+    const service = { resource: serviceResource, namespace: '', name }
+    const slice = { resource: sliceResource, namespace: name.slice(0, dot), name: name.slice(dot + 1) }
+    return dot === -1 ? [service] : [service, slice]
   }
 
   visible(namespace: string, object: StoredObject): boolean {

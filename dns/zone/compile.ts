@@ -14,9 +14,9 @@ import {
   type SliceFacts,
   type ZoneSettings,
 } from '../contract.ts'
+import { type AddressRecord, addressRecord, serviceRecord } from './encode.ts'
 import { clusterLabels, dashedAddress, maxNameOctets, nameOf, toLabel, wireName } from './names.ts'
 import { Owners } from './owners.ts'
-import { type AddressRecord, addressRecord, serviceRecord } from './records.ts'
 
 export type Compiled = { readonly service: CompiledService; readonly problems: readonly Problem[] }
 

@@ -1,8 +1,8 @@
 /** What every zone holds, whatever is imported: its apex, its name server, the version of the schema, and `svc`. */
 import { type CompiledService, rrType, type ZoneSettings } from '../contract.ts'
+import { addressRecord, nameServerRecord, textRecord } from './encode.ts'
 import { nameOf } from './names.ts'
 import { Owners } from './owners.ts'
-import { addressRecord, nameServerRecord, textRecord } from './records.ts'
 
 /** The version of the Multi-Cluster DNS schema, and the TTL that it shows. */
 const schemaVersion = '1.0.0'

@@ -1,10 +1,10 @@
 import type { FieldError } from '../kernel/field-error.ts'
-import type { ConditionReasons } from './condition-reasons.ts'
 import { ageOf } from './duration.ts'
 import type { ObjectMeta } from './meta.ts'
 import { groupVersion, type KubeObject } from './meta.ts'
 import type { ProtobufFields } from './protobuf-fields.ts'
 import { type InferProperties, type JsonSchema, objectSchema, type Properties } from './schema.ts'
+import type { ConditionReasons } from './verdict.ts'
 
 /** Which server keeps this kind. `standalone` kinds are served only where no kube-apiserver is underneath. */
 export type Server = 'hub' | 'member' | 'standalone'

@@ -1,7 +1,7 @@
-import type { Verdict } from '../api/condition-reasons.ts'
 import type { ExportedService } from '../api/kinds/exported-service.ts'
 import type { serviceExportConditions } from '../api/kinds/service-export.ts'
 import { type Condition, withCondition } from '../api/meta.ts'
+import type { Verdict } from '../api/verdict.ts'
 import type { Collected } from './collect.ts'
 
 /** Why the hub has not what was sent last. */

@@ -1,7 +1,8 @@
 /** What a MemberCluster says of its member's heartbeats. Pure. */
-import type { Verdict } from '../api/condition-reasons.ts'
+
 import type { MemberCluster, memberClusterConditions } from '../api/kinds/member-cluster.ts'
 import { type Condition, withCondition } from '../api/meta.ts'
+import type { Verdict } from '../api/verdict.ts'
 import { equalJson } from '../cluster/json.ts'
 import type { Family } from '../ip/address.ts'
 import { fromTime, toTime } from '../kernel/clock.ts'

@@ -8,7 +8,7 @@ import { ClusterClient } from '../cluster/client.ts'
 import { type Cluster, resource } from '../cluster/cluster.ts'
 import type { Credentials } from '../cluster/transport.ts'
 import type { Clock } from '../kernel/clock.ts'
-import { badAnswer } from '../kernel/errors.ts'
+import { badAnswer, isReason } from '../kernel/errors.ts'
 import { type CertificateFacts, makeKey, makeRequest, matches, readCertificate } from './certificate.ts'
 import { readIfThere, writePrivate } from './file.ts'
 import { fetchAuthority } from './hub-anchor.ts'
@@ -108,6 +108,10 @@ export async function joinHub(
     const record: Record = { clusterId, servers: token.servers, ...answer, key }
     await save(folder, record)
     return new Membership(options, record)
+  } catch (thrown) {
+    // The hub tells strangers nothing more.
+    if (!isReason(thrown, 'Unauthorized')) throw thrown
+    throw new Error('the hub does not take the join token: it has expired or is mistyped; create another one')
   } finally {
     hub.close()
   }

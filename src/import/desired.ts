@@ -1,4 +1,3 @@
-import type { Verdict } from '../api/condition-reasons.ts'
 import type { ClusterSetService } from '../api/kinds/cluster-set-service.ts'
 import {
   type ServiceImport,
@@ -6,6 +5,7 @@ import {
   type serviceImportConditions,
 } from '../api/kinds/service-import.ts'
 import { type Condition, type ObjectMeta, withCondition } from '../api/meta.ts'
+import type { Verdict } from '../api/verdict.ts'
 import { wellKnown } from '../api/well-known.ts'
 import { resource } from '../cluster/cluster.ts'
 import { type Family, familyOf } from '../ip/address.ts'

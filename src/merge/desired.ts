@@ -1,7 +1,7 @@
-import type { Verdict } from '../api/condition-reasons.ts'
 import type { ClusterSetService } from '../api/kinds/cluster-set-service.ts'
 import type { ExportedService, exportedServiceConditions } from '../api/kinds/exported-service.ts'
 import { type Condition, withCondition } from '../api/meta.ts'
+import type { Verdict } from '../api/verdict.ts'
 import type { Assigned, Contribution, Member, Merged } from '../contract.ts'
 import { fromTime } from '../kernel/clock.ts'
 

@@ -4,11 +4,11 @@ import type { Identity } from '../identity/certificate.ts'
 import { readIfThere, writePrivate } from '../identity/file.ts'
 import { background, sleep } from '../kernel/abort.ts'
 import { every } from '../kernel/work-queue.ts'
+import { dnsSubject } from './component-rights.ts'
 import type { Context } from './context.ts'
 import type { RunningHub } from './hub.ts'
 import { writeKubeconfig } from './kubeconfig-file.ts'
 import type { RunningMember } from './member.ts'
-import { dnsSubject } from './policy.ts'
 import type { RunningServer } from './server.ts'
 
 const republishMs = 12 * 3_600_000

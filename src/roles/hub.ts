@@ -10,7 +10,7 @@ import { ImportableKind } from '../api/kinds/importable.ts'
 import { type MemberJoin, MemberJoinKind } from '../api/kinds/member-join.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import { startHubFlow } from '../hub-flow.ts'
-import { MemberAdmission, removeExpiredTokens } from '../identity/admission.ts'
+import { MemberAdmission, removeExpiredTokens } from '../identity/member-admission.ts'
 import { background } from '../kernel/abort.ts'
 import { qualified, unavailable } from '../kernel/errors.ts'
 import { every } from '../kernel/work-queue.ts'
@@ -58,16 +58,18 @@ export async function startHub(options: HubOptions, context: Context): Promise<R
     log,
   })
   joining.open(admission)
-  if (options.controllers) await startControllers(admin, options, { ...context, signal: stop.signal })
-  running.server.ready(true)
-  return {
-    running,
-    admin,
-    close: async () => {
-      stop.abort()
-      await running.close()
-    },
+  const close = async (): Promise<void> => {
+    stop.abort()
+    await running.close()
   }
+  try {
+    if (options.controllers) await startControllers(admin, options, { ...context, signal: stop.signal })
+  } catch (thrown) {
+    await close()
+    throw thrown
+  }
+  running.server.ready(true)
+  return { running, admin, close }
 }
 
 /** Resolves when what is stored has been read and merging goes on. */

@@ -15,8 +15,8 @@ import { parseCidr } from '../ip/cidr.ts'
 import { background, errorText, sleep } from '../kernel/abort.ts'
 import { isReason } from '../kernel/errors.ts'
 import { startMemberFlow } from '../member-flow.ts'
+import { agentSubject } from './component-rights.ts'
 import type { Context, Running } from './context.ts'
-import { agentSubject } from './policy.ts'
 import {
   type Foundation,
   openFoundation,

@@ -5,9 +5,9 @@ import { clusterIpPlugin } from '../../apiservice/admission/cluster-ip.ts'
 import { makeNamespaceLifecycle, storedNamespaces } from '../../apiservice/admission/namespace-lifecycle.ts'
 import { bearerAuthenticator, type TokenLookup } from '../../apiservice/authn/bearer-token.ts'
 import { clientCertAuthenticator } from '../../apiservice/authn/client-cert.ts'
-import { healthAuthorizer } from '../../apiservice/authz/always-allow.ts'
 import { authorizersInTurn } from '../../apiservice/authz/chain-of-authorizers.ts'
 import { escalationPlugin } from '../../apiservice/authz/escalation.ts'
+import { healthAuthorizer } from '../../apiservice/authz/health-paths.ts'
 import { mastersAuthorizer } from '../../apiservice/authz/masters.ts'
 import { RbacAuthorizer } from '../../apiservice/authz/rbac.ts'
 import { accessReviews } from '../../apiservice/authz/reviews.ts'
@@ -25,8 +25,8 @@ import { openServerIdentity, type ServerIdentity } from '../identity/server-iden
 import { background } from '../kernel/abort.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { startStandaloneLoops } from '../standalone/start.ts'
+import { policy } from './component-rights.ts'
 import type { Context } from './context.ts'
-import { policy } from './policy.ts'
 
 export type ServerOptions = {
   /** `hub`, or the cluster id. */

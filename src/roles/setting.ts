@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { clusterIdProblem } from '../api/cluster-id.ts'
-import { parseCidr } from '../ip/cidr.ts'
+import { overlaps, parseCidr } from '../ip/cidr.ts'
 import { errorText } from '../kernel/abort.ts'
 
 export type Setting<T> = {
@@ -128,6 +128,26 @@ export function cidr(words: Words): Setting<string> {
     parse: value => {
       if (parseCidr(value) === undefined) throw new Error('must be blocks of addresses such as 10.0.0.0/16')
       return value
+    },
+  }
+}
+
+/** Blocks of addresses that do not overlap, at most `ofFamily` of each family. */
+export function cidrs(words: Words, ofFamily = maxListed): Setting<readonly string[]> {
+  const list = listOf(cidr(words))
+  return {
+    ...list,
+    parse: value => {
+      const texts = list.parse(value)
+      const blocks = texts.map(parseCidr).filter(block => block !== undefined)
+      for (const [at, block] of blocks.entries()) {
+        const earlier = blocks.slice(0, at)
+        const other = earlier.find(known => overlaps(known, block))
+        if (other !== undefined) throw new Error(`must not hold ${block.text}, which overlaps ${other.text}`)
+        if (earlier.filter(known => known.family === block.family).length < ofFamily) continue
+        throw new Error(`must hold at most ${ofFamily} block${ofFamily === 1 ? '' : 's'} of ${block.family}`)
+      }
+      return texts
     },
   }
 }

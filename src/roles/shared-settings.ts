@@ -18,13 +18,11 @@ export const controllers = setting.oneOf(
 
 /** What the hub takes ClusterSetIPs from. */
 export const addresses = {
-  clustersetCidr: setting.listOf(
-    setting.cidr({
-      placeholder: 'CIDR,…',
-      description: 'Blocks that ClusterSetIPs are taken from, of either family.',
-      default: '10.112.0.0/16,fd00:10:112::/112',
-    }),
-  ),
+  clustersetCidr: setting.cidrs({
+    placeholder: 'CIDR,…',
+    description: 'Blocks that ClusterSetIPs are taken from, of either family.',
+    default: '10.112.0.0/16,fd00:10:112::/112',
+  }),
   addressQuarantine: setting.duration({
     placeholder: 'TIME',
     description: 'How long the addresses of a service that nobody exports any more are kept for it.',
@@ -32,13 +30,13 @@ export const addresses = {
   }),
 }
 
-export const serviceCidr = setting.listOf(
-  setting.cidr({
+export const serviceCidr = setting.cidrs(
+  {
     placeholder: 'CIDR,…',
     description: 'Blocks that Services get addresses from, at most one of each family.',
     default: '10.96.0.0/16,fd00:10:96::/112',
-  }),
-  2,
+  },
+  1,
 )
 
 export function portSetting(description: string, number: number): setting.Setting<number> {

@@ -1,6 +1,7 @@
 /** How the deletion of a namespace shows in its status: the conditions and sentences of kube-controller-manager. */
-import type { ConditionReasons } from '../api/condition-reasons.ts'
+
 import { type Namespace, namespaceConditions } from '../api/kinds/namespace.ts'
+import type { ConditionReasons } from '../api/verdict.ts'
 import { toTime } from '../kernel/clock.ts'
 import type { NamespaceContent } from './namespace-content.ts'
 

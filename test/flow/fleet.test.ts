@@ -143,6 +143,22 @@ describe('the fleet does not start', () => {
   })
 })
 
+describe('the fleet that is told to stop while it starts', () => {
+  it.each([
+    ['"server":"hub",.*"listening"'],
+    ['"member joined"'],
+    ['"server":"east",.*"listening"'],
+    ['"answering"'],
+  ])('at %s ends in good order', async line => {
+    const folder = temporaryFolder()
+    const args = ['fleet', '--home', join(folder.path, 'home'), '--port', String(await freePorts())]
+    const { code, output } = await runToEnd(args, new RegExp(line))
+    expect(code, output).toBe(0)
+    expect(output).not.toMatch(/"level":"error"/)
+    folder.dispose()
+  })
+})
+
 describe('the fleet without controllers', () => {
   it('runs API servers and nothing else', async () => {
     const folder = temporaryFolder()

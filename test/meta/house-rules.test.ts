@@ -1,6 +1,6 @@
 // What the tree promises, as far as a machine can tell.
-import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { kinds } from '../../src/api/kinds/index.ts'
 
@@ -56,6 +56,15 @@ describe('house rules', () => {
   it('every kind is declared in one file of its own', () => {
     const declared = files('src/api/kinds').filter(file => readFileSync(file, 'utf8').includes('defineKind('))
     expect(declared).toHaveLength(kinds.length)
+  })
+
+  it('unit tests lie where their sources do', () => {
+    // A test of several files of a folder has a name of its own there.
+    const offences = files('test/unit').filter(file => {
+      const folder = dirname(relative('test/unit', file))
+      return folder === '.' || !(existsSync(folder) || existsSync(`${folder}.ts`))
+    })
+    expect(offences).toEqual([])
   })
 
   it('the top level holds what was agreed', () => {

@@ -1,7 +1,7 @@
 import { makeNamespaceLifecycle, storedNamespaces } from '../../apiservice/admission/namespace-lifecycle.ts'
 import { clientCertAuthenticator } from '../../apiservice/authn/client-cert.ts'
-import { healthAuthorizer } from '../../apiservice/authz/always-allow.ts'
 import { authorizersInTurn } from '../../apiservice/authz/chain-of-authorizers.ts'
+import { healthAuthorizer } from '../../apiservice/authz/health-paths.ts'
 import { mastersAuthorizer } from '../../apiservice/authz/masters.ts'
 import { RbacAuthorizer } from '../../apiservice/authz/rbac.ts'
 import { accessReviews } from '../../apiservice/authz/reviews.ts'

@@ -1,6 +1,6 @@
 import type { Revision } from '../../apiservice/contract.ts'
-import type { Log, LogBatch, LogEntry, LogStart } from '../../apiservice/store/log.ts'
 import { MemoryDisk } from '../../apiservice/store/memory.ts'
+import type { Log, LogBatch, LogEntry, LogStart } from '../../apiservice/store/record-log.ts'
 
 export type Fault = 'before' | 'after'
 

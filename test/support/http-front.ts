@@ -3,7 +3,7 @@ import { Exchanges } from '../../apiservice/http/exchange.ts'
 import { type Listener, listen } from '../../apiservice/http/listener.ts'
 import { RequestMetrics } from '../../apiservice/http/request-metrics.ts'
 import { type Identity, issueServing, makeAuthority } from '../../src/identity/certificate.ts'
-import { systemClock } from '../../src/kernel/clock.ts'
+import { type Clock, systemClock } from '../../src/kernel/clock.ts'
 import { StatusError } from '../../src/kernel/errors.ts'
 import { memoryLogger } from '../../src/kernel/log.ts'
 import { type Metrics, noMetrics } from '../../src/kernel/metrics.ts'
@@ -25,6 +25,7 @@ export type HttpFront = {
 export async function httpFront(
   responder: Responder,
   options: {
+    readonly clock?: Clock
     readonly metrics?: Metrics
     readonly served?: readonly string[]
     readonly maxUnreadBytes?: number
@@ -35,7 +36,7 @@ export async function httpFront(
   const log = memoryLogger()
   const exchanges = new Exchanges({
     responder,
-    clock: systemClock,
+    clock: options.clock ?? systemClock,
     log,
     metrics: new RequestMetrics(options.metrics ?? noMetrics, new Set(options.served)),
     ...(options.maxUnreadBytes === undefined ? {} : { maxUnreadBytes: options.maxUnreadBytes }),

@@ -36,11 +36,18 @@ export async function startRole(args: readonly string[]): Promise<RoleProcess> {
   }
 }
 
-/** Runs `isthmus <args>` to its end, whatever that is. */
-export async function runToEnd(args: readonly string[]): Promise<Ended> {
+/** Runs `isthmus <args>` to its end, whatever that is; with SIGTERM at the first line that matches `stopAt`. */
+export async function runToEnd(args: readonly string[], stopAt?: RegExp): Promise<Ended> {
   const child = launched(args)
   const output: string[] = []
-  gather(child, line => output.push(line))
+  // Once: a second signal means that the process must not wait for a good end.
+  let isStopped = false
+  gather(child, line => {
+    output.push(line)
+    if (isStopped || !stopAt?.test(line)) return
+    isStopped = true
+    child.kill('SIGTERM')
+  })
   return { code: await exitOf(child), output: output.join('\n') }
 }
 

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { issueClient } from '../../../../src/identity/certificate.ts'
 import { protocols } from '../../../support/api-client.ts'
 import { bytes, httpFronts, lifetime, ok, recording, withBody } from '../../../support/http-front.ts'
+import { manualClock } from '../../../support/manual-clock.ts'
 
 const { start: aFront, close } = httpFronts()
 afterEach(close)
@@ -171,6 +172,30 @@ describe.each(protocols)('over %s', protocol => {
     answer.cancel()
     await stopped.promise
     expect(made).toBeLessThan(1_000)
+  })
+
+  it('a reader that stalls in the middle of a list is cut off in the end', async () => {
+    const clock = manualClock()
+    function* endless(): Generator<Buffer> {
+      for (;;) yield Buffer.alloc(256 * 1024)
+    }
+    const front = await aFront(async () => ({ type: 'slices', code: 200, headers: {}, slices: endless() }), {
+      clock,
+    })
+    const answer = await front.client(protocol).open('/')
+    answer.pause()
+    await clock.advance(299_999)
+    expect(clock.pending).toBe(1)
+    await clock.advance(1)
+    await expect(answer.rest()).rejects.toThrow()
+    expect(clock.pending).toBe(0)
+  })
+
+  it('an answer does not wait for the rest of a body that nobody reads', async () => {
+    const client = (await aFront(async () => bytes('{}'))).client(protocol)
+    const answer = await client.send('/', { method: 'POST', body: Buffer.alloc(8_000_000) })
+    expect(answer.json).toEqual({})
+    expect((await client.send('/')).status).toBe(200)
   })
 
   it('a body that fails while it is made breaks off, so that it is not taken for whole', async () => {

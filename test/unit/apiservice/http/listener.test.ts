@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { connect as connectHttp2, constants } from 'node:http2'
 import { connect } from 'node:net'
 import { connect as connectTls } from 'node:tls'
+import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import { listen } from '../../../../apiservice/http/listener.ts'
 import { issueServing, makeAuthority } from '../../../../src/identity/certificate.ts'
@@ -105,6 +106,28 @@ describe('HTTP/2', () => {
   })
 })
 
+describe('random bytes inside TLS', () => {
+  const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
+  const start = Buffer.from('POST /apis HTTP/1.1\r\nhost: x\r\n')
+
+  it.each([
+    ['h2', preface],
+    ['http/1.1', start],
+  ] as const)('over %s disturb nobody', async (protocol, beginning) => {
+    const front = await aFront(withBody)
+    const inputs = fc.sample(fc.uint8Array({ minLength: 1, maxLength: 300 }), { numRuns: 60, seed: 7 })
+    for (const input of inputs) {
+      const socket = await tls(front, protocol)
+      socket.end(Buffer.concat([beginning, input]))
+      socket.resume()
+      await once(socket, 'close')
+    }
+    for (const one of ['HTTP/1.1', 'HTTP/2'] as const) {
+      expect((await front.client(one).send('/', { method: 'POST', body: 'x' })).json).toEqual({ length: 1 })
+    }
+  })
+})
+
 describe('the listener', () => {
   it('says in one sentence that a port is in use', async () => {
     const front = await aFront(ok)
@@ -152,12 +175,12 @@ describe('the listener', () => {
   })
 })
 
-async function tls(front: HttpFront) {
+async function tls(front: HttpFront, protocol = 'http/1.1') {
   const socket = connectTls({
     port: front.listener.port,
     host: '127.0.0.1',
     rejectUnauthorized: false,
-    ALPNProtocols: ['http/1.1'],
+    ALPNProtocols: [protocol],
   })
   socket.on('error', () => undefined)
   await once(socket, 'secureConnect')

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Encoded, Handler, Reply, ResourceVerb } from '../../../../apiservice/contract.ts'
 import { render, requireAcceptable } from '../../../../apiservice/negotiation/stage.ts'
+import { parseYaml, toYaml } from '../../../../src/codec/yaml.ts'
 import { never } from '../../../../src/kernel/abort.ts'
 import { conflict, notFound, unavailable } from '../../../../src/kernel/errors.ts'
 import { type ApiRequestOptions, anApiRequest, aResourceInfo } from '../../../support/api-request.ts'
@@ -163,6 +164,17 @@ describe('a list', () => {
     })
   })
 
+  it.each([undefined, table, partial('PartialObjectMetadataList')])(
+    'in YAML is the same as in JSON, in any shape (%s)',
+    async accept => {
+      for (const reply of [list, emptyList]) {
+        const { text } = await rendered(reply, (accept ?? 'application/json').replace('json', 'yaml'))
+        expect(parseYaml(text).value).toEqual(await json(reply, accept))
+        expect(text).toBe(toYaml(await json(reply, accept)))
+      }
+    },
+  )
+
   it('in YAML', async () => {
     const { text } = await rendered(list, 'application/yaml')
     expect(text).toContain('items:\n- apiVersion: example.com/v1\n  kind: Widget\n')
@@ -300,6 +312,15 @@ describe('what must be acceptable before the work', () => {
     ['list', 'application/json;as=Chair;g=meta.k8s.io;v=v1', '', 406],
   ] as const)('%s as %s with ?%s: %d', async (verb, accept, query, code) => {
     expect(await outcome(verb, accept, query)).toBe(code)
+  })
+
+  it('refuses a watch over WebSocket', () => {
+    const stage = requireAcceptable(() => Promise.resolve(worked))
+    const request = anApiRequest({
+      info: aResourceInfo({ verb: 'watch' }),
+      headers: { upgrade: 'websocket' },
+    })
+    expect(() => stage(request, never)).toThrow('watches over WebSocket are not served')
   })
 
   it('says what is accepted', () => {

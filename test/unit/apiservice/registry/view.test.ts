@@ -9,11 +9,23 @@ const sights = '/apis/test.example.com/v2/namespaces/east/sights'
 const widgetsIn = (namespace: string): string => `/apis/test.example.com/v2/namespaces/${namespace}/widgets`
 
 /** Shows each namespace the widgets and spaces that are labelled for it, under a name that tells where they are. */
-function labelView(): View & { changed(namespace: string): void } {
+function labelView(): View & { readonly asked: readonly string[]; changed(namespace: string): void } {
+  const asked: string[] = []
   const listeners = new Set<(namespace: string) => void>()
   return {
     resources: ['spaces', 'widgets.test.example.com'],
-    visible: (namespace, object) => object.body.includes(`"for":"${namespace}"`),
+    keysOf: name => {
+      const [namespace = '', inNamespace = ''] = name.split('.')
+      return [
+        { resource: 'spaces', namespace: '', name },
+        { resource: 'widgets.test.example.com', namespace, name: inNamespace },
+      ]
+    },
+    asked,
+    visible: (namespace, object) => {
+      asked.push(nameOf(object))
+      return object.body.includes(`"for":"${namespace}"`)
+    },
     render: (namespace, object) => ({
       ...object,
       resource: 'sights.test.example.com',
@@ -92,6 +104,22 @@ describe('a view', () => {
   it('gets one object by the name that it is shown under', async () => {
     expect((await registry.send('GET', `${sights}/shop.a`)).body.metadata.name).toBe('shop.a')
     expect((await registry.send('GET', `${sights}/shop.b`)).code).toBe(404)
+  })
+
+  it.each(['/shop.a', '?fieldSelector=metadata.name%3Dshop.a', '?fieldSelector=metadata.name%3Ds&limit=1'])(
+    'asks only about objects that may be shown under the name: %s',
+    async path => {
+      const { code } = await registry.send('GET', `${sights}${path}`)
+      expect([code, view.asked]).toEqual([200, [path.includes('shop') ? 'shop.a' : 's']])
+    },
+  )
+
+  it('shows one object by name as it was at an older revision', async () => {
+    const old = registry.store.revision()
+    await patch(`${widgetsIn('shop')}/a`, { metadata: { labels: null } })
+    expect(await names('?fieldSelector=metadata.name%3Dshop.a')).toEqual([])
+    const exact = `&resourceVersion=${old}&resourceVersionMatch=Exact`
+    expect(await names(`?fieldSelector=metadata.name%3Dshop.a${exact}`)).toEqual(['shop.a'])
   })
 
   it('watches what comes into sight, changes, and goes out of it', async () => {

@@ -218,7 +218,7 @@ describe('a log that fails', () => {
 })
 
 describe('a history that grows too large', () => {
-  it.each([{ historyEvents: 2 }, { historyBytes: 500 }])(
+  it.each([{ historyEvents: 2 }, { historyBytes: 2500 }])(
     'is cut, and the cut is counted (%j)',
     async bounds => {
       await store.close()

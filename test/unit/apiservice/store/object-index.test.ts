@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { ObjectKey } from '../../../../apiservice/contract.ts'
+import type { ListOptions, ObjectKey } from '../../../../apiservice/contract.ts'
 import { compareText, ObjectIndex } from '../../../../apiservice/store/object-index.ts'
 
 const part = fc.oneof(
@@ -24,52 +24,79 @@ describe('the order of keys', () => {
 type Place = readonly [namespace: string, name: string]
 
 const inOrder = (a: Place, b: Place): number => bytewise(a[0], b[0]) || bytewise(a[1], b[1])
+const newest = Number.MAX_SAFE_INTEGER
 
-function walked(index: ObjectIndex, namespace: string, after?: ObjectKey): readonly Place[] {
-  const seen: Place[] = []
-  index.walk('r', namespace, after, slot => seen.push([slot.namespace, slot.name]))
-  return seen
+type Paged = { readonly places: readonly Place[]; readonly remaining: number }
+
+/** Pages of the resource `r`, as the index has them. */
+function paged(
+  index: ObjectIndex,
+  namespace: string,
+  options: Partial<ListOptions & { at: number }> = {},
+): Paged {
+  const places: Place[] = []
+  const scope = { resources: ['r'], namespace }
+  const remaining = index.page(options.at ?? newest, scope, { limit: 0, ...options }, slot => {
+    places.push([slot.namespace, slot.name])
+  })
+  return { places, remaining }
 }
 
-/** Adds or removes each key, in the index and in the sorted list that it should be like. */
-function play(steps: readonly (readonly [boolean, ObjectKey])[], index: ObjectIndex): readonly Place[] {
+/** Creates or deletes each key at the next revision; answers the sorted places of `r` at every one of them. */
+function play(
+  steps: readonly (readonly [boolean, ObjectKey])[],
+  index: ObjectIndex,
+): readonly (readonly Place[])[] {
   const expected = new Map<string, Place>()
-  for (const [isAdded, key] of steps) {
-    const slot = isAdded ? index.obtain(key) : index.find(key)
-    if (slot !== undefined && !isAdded) index.prune(slot)
-    expect(index.find(key)).toBe(isAdded ? slot : undefined)
+  const states: (readonly Place[])[] = [[]]
+  for (const [isPut, key] of steps) {
+    const revision = states.length
+    const object = { ...key, revision, body: Buffer.alloc(0) }
+    index.put(index.obtain(key), isPut ? object : undefined, revision)
     expected.delete(JSON.stringify(key))
-    if (isAdded && key.resource === 'r') expected.set(JSON.stringify(key), [key.namespace, key.name])
+    if (isPut && key.resource === 'r') expected.set(JSON.stringify(key), [key.namespace, key.name])
+    states.push([...expected.values()].sort(inOrder))
   }
-  return [...expected.values()].sort(inOrder)
+  return states
 }
 
 describe('an index of objects', () => {
-  it('holds and walks what a sorted list would', () => {
+  it('pages at every revision through what a sorted list of it would hold', () => {
+    const steps = fc.array(fc.tuple(fc.boolean(), aKey), { maxLength: 60 })
     fc.assert(
-      fc.property(fc.array(fc.tuple(fc.boolean(), aKey), { maxLength: 200 }), aKey, (steps, from) => {
+      fc.property(steps, aKey, fc.nat(4), (changes, key, limit) => {
         const index = new ObjectIndex()
-        const sorted = play(steps, index)
-        const behind = sorted.filter(place => inOrder(place, [from.namespace, from.name]) > 0)
-        expect(walked(index, '')).toEqual(sorted)
-        expect(walked(index, '', from)).toEqual(behind)
-        expect(walked(index, 'a')).toEqual(sorted.filter(([namespace]) => namespace === 'a'))
-        expect(walked(index, 'a', from)).toEqual(behind.filter(([namespace]) => namespace === 'a'))
+        const after = { ...key, resource: 'r' }
+        for (const [at, sorted] of play(changes, index).entries()) {
+          const behind = sorted.filter(place => inOrder(place, [after.namespace, after.name]) > 0)
+          const inA = behind.filter(([namespace]) => namespace === 'a')
+          const count = limit === 0 ? inA.length : Math.min(limit, inA.length)
+          expect(paged(index, '', { at })).toEqual({ places: sorted, remaining: 0 })
+          expect(paged(index, '', { at, after })).toEqual({ places: behind, remaining: 0 })
+          expect(paged(index, 'a', { at, after, limit })).toEqual({
+            places: inA.slice(0, count),
+            remaining: inA.length - count,
+          })
+        }
       }),
     )
   })
 
-  it('stays sorted over many keys, however they arrive and go', () => {
+  it('counts over all resources of a scope, from the one to go on behind', () => {
     const index = new ObjectIndex()
-    const names = Array.from({ length: 5000 }, (_, at) => `name-${(at * 2741) % 5000}`)
-    for (const name of names) index.obtain({ resource: 'r', namespace: 'n', name })
-    const kept = names.filter((_, at) => at % 5 === 0)
-    for (const name of names) {
-      const slot = index.find({ resource: 'r', namespace: 'n', name })
-      if (slot !== undefined && !kept.includes(name)) index.prune(slot)
-    }
+    const keys = ['r', 's', 't'].flatMap(resource =>
+      ['a', 'b', 'c'].map(name => ({ resource, namespace: 'n', name })),
+    )
+    play(
+      keys.map(key => [true, key]),
+      index,
+    )
     const seen: string[] = []
-    index.walk('r', '', undefined, slot => seen.push(slot.name))
-    expect(seen).toEqual(kept.sort(bytewise))
+    const after = { resource: 's', namespace: 'n', name: 'a' }
+    const scope = { resources: ['r', 's', 't'], namespace: '' }
+    const remaining = index.page(newest, scope, { after, limit: 3 }, slot => {
+      seen.push(`${slot.resource}/${slot.name}`)
+    })
+    expect([seen, remaining]).toEqual([['s/b', 's/c', 't/a'], 2])
   })
 })

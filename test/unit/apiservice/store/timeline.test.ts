@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import type { Slot } from '../../../../apiservice/store/object-index.ts'
 import type { LogRecord } from '../../../../apiservice/store/record.ts'
 import { DamagedRecord, encodeRecord } from '../../../../apiservice/store/record.ts'
 import { Timeline } from '../../../../apiservice/store/timeline.ts'
@@ -82,5 +83,72 @@ describe('a timeline', () => {
     restore(aRecord({ revision: 108, before: 103, previous: 103 }))
     expect(() => restore(aRecord({ revision: 109, before: 99, previous: 108 }))).toThrow(DamagedRecord)
     expect(timeline.history.events).toBe(2)
+  })
+})
+
+/** Answers which slots are looked at from now on. */
+function watchedSlots(resource: string): ReadonlySet<Slot> {
+  const seen = new Set<Slot>()
+  const { items } = timeline.pageAt(timeline.revision, { resources: [resource], namespace: '' }, { limit: 0 })
+  for (const { slot } of items) {
+    for (const [property, value] of Object.entries(slot)) {
+      const get = (): unknown => {
+        seen.add(slot)
+        return value
+      }
+      Object.defineProperty(slot, property, { get })
+    }
+  }
+  return seen
+}
+
+describe('a page of a timeline', () => {
+  const count = 20_000
+  const scope = { resources: ['widgets', 'gears'], namespace: '' }
+  /** What finding four places in 20,000 sorted keys may look at beside the page itself. */
+  const search = 4 * 2 * Math.ceil(Math.log2(count))
+
+  beforeEach(() => {
+    for (const resource of scope.resources) {
+      for (let at = 0; at < count; at++) {
+        const key = { resource, namespace: `ns-${at % 3}`, name: `n-${(at * 2741) % count}` }
+        timeline.apply(aRecord({ key }))
+      }
+    }
+  })
+
+  it.each([1, 500])('of %i looks at few slots beside its own, now and at an older revision', limit => {
+    const after = { resource: 'widgets', namespace: 'ns-1', name: 'n-5' }
+    const old = timeline.revision
+    for (let at = 0; at < 1000; at++) timeline.apply(aRecord({ key: { ...after, name: `later-${at}` } }))
+    const seen = watchedSlots('widgets')
+    const page = timeline.newest(scope, { limit, after })
+    const newest = seen.size
+    const pageAt = timeline.pageAt(old, scope, { limit, after })
+    expect([page.items.length, pageAt.items.length]).toEqual([limit, limit])
+    expect(page.remaining).toBe(pageAt.remaining)
+    expect(newest).toBeLessThanOrEqual(limit + search)
+    expect(seen.size).toBeLessThanOrEqual(2 * (limit + search))
+  })
+
+  it('of one namespace counts the rest of it alone, and looks at nothing else', () => {
+    const seen = watchedSlots('widgets')
+    const options = { limit: 10, after: { resource: 'widgets', namespace: 'ns-1', name: '' } }
+    const page = timeline.newest({ resources: ['widgets'], namespace: 'ns-1' }, options)
+    expect(page.remaining).toBe(Math.floor(count / 3) + 1 - 10)
+    expect(seen.size).toBeLessThanOrEqual(10 + search)
+  })
+
+  it('does not look at what was deleted, however much of it is kept', () => {
+    const { items } = timeline.pageAt(timeline.revision, scope, { limit: 0 })
+    for (const { slot, revision } of items.slice(0, -2)) {
+      timeline.apply(aRecord({ type: 'DELETE', key: slot, previous: revision }))
+    }
+    const seen = new Set<unknown>()
+    for (const { slot } of items) {
+      Object.defineProperty(slot, 'name', { get: () => seen.add(slot) && 'n' })
+    }
+    expect(timeline.newest(scope, { limit: 1 })).toMatchObject({ items: [{}], remaining: 1 })
+    expect(seen.size).toBeLessThanOrEqual(2)
   })
 })

@@ -108,6 +108,16 @@ describe('ImportableView', () => {
     })
   })
 
+  it.each([
+    ['a service', service()],
+    ['a slice', slice('east')],
+  ])('finds %s under the name that it is shown with', (_, object) => {
+    const view = viewOf(member('east'), member('west'))
+    const { resource, namespace, name } = object
+    const shown = view.render('member-west', object)
+    expect(view.keysOf(shown.name)).toContainEqual({ resource, namespace, name })
+  })
+
   it('shows a service without a source', () => {
     const rendered = viewOf(member('west')).render('member-west', service())
     const object = decodeBody('hub.isthmus.dev/v1alpha1', 'Importable', rendered)

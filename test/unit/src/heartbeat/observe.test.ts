@@ -51,7 +51,10 @@ describe('the hub', () => {
 
   const member = (name = 'east'): Promise<MemberCluster> => hub.get(memberClusters, { name }, never)
   const available = async (name = 'east') => textOf((await member(name)).status?.conditions).Available
-  const events = async () => (await hub.list(resource(EventKind), {}, never)).items
+  const events = async () => {
+    const { items } = await hub.list(resource(EventKind), {}, never)
+    return items.toSorted((a, b) => ((a.reason ?? '') < (b.reason ?? '') ? -1 : 1))
+  }
 
   async function accept(accepted: boolean): Promise<void> {
     const there = await member()

@@ -1,4 +1,4 @@
-/** What the conditions of a kind say: their reasons by type and status. docs/conditions.md tells of each. */
+/** What the conditions of a kind say: their reasons by type and status. */
 export type ConditionReasons = Readonly<
   Record<string, Readonly<Partial<Record<'True' | 'False' | 'Unknown', readonly string[]>>>>
 >

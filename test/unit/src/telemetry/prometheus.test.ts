@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { prometheus } from '../../../src/telemetry/prometheus.ts'
+import { prometheus } from '../../../../src/telemetry/prometheus.ts'
 
 describe('metrics', () => {
   it('are written in the text format', async () => {

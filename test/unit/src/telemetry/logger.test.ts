@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { jsonLogger, type LogLevel } from '../../../src/telemetry/logger.ts'
-import { manualClock } from '../../support/manual-clock.ts'
+import { jsonLogger, type LogLevel } from '../../../../src/telemetry/logger.ts'
+import { manualClock } from '../../../support/manual-clock.ts'
 
 function setup(level: LogLevel) {
   const lines: string[] = []

@@ -4,7 +4,7 @@ import {
   newTokenSecret,
   parseJoinToken,
   secretSha256,
-} from '../../../src/identity/join-token.ts'
+} from '../../../../src/identity/join-token.ts'
 
 const hash = 'a'.repeat(64)
 const secret = 's'.repeat(43)

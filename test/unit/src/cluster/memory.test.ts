@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import type { KubeObject } from '../../../src/api/meta.ts'
-import type { Resource } from '../../../src/cluster/cluster.ts'
-import { MemoryCluster } from '../../../src/cluster/memory.ts'
-import { never } from '../../../src/kernel/abort.ts'
-import { unavailable } from '../../../src/kernel/errors.ts'
-import { clusterConformance } from '../../conformance/cluster.ts'
-import { manualClock, settled } from '../../support/manual-clock.ts'
+import type { KubeObject } from '../../../../src/api/meta.ts'
+import type { Resource } from '../../../../src/cluster/cluster.ts'
+import { MemoryCluster } from '../../../../src/cluster/memory.ts'
+import { never } from '../../../../src/kernel/abort.ts'
+import { unavailable } from '../../../../src/kernel/errors.ts'
+import { clusterConformance } from '../../../conformance/cluster.ts'
+import { manualClock, settled } from '../../../support/manual-clock.ts'
 
 const configMaps: Resource = {
   group: '',

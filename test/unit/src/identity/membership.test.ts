@@ -2,15 +2,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { MemberJoin } from '../../../src/api/kinds/member-join.ts'
-import { ClusterClient } from '../../../src/cluster/client.ts'
-import { readCertificate, signRequest, verifyRequest } from '../../../src/identity/certificate.ts'
-import type { JoinToken } from '../../../src/identity/join-token.ts'
-import { joinHub, type MembershipOptions, openMembership } from '../../../src/identity/membership.ts'
-import { never } from '../../../src/kernel/abort.ts'
-import { systemClock } from '../../../src/kernel/clock.ts'
-import { temporaryFolder } from '../../support/fleet.ts'
-import { type HttpsServer, httpsServer, sendJson } from '../../support/https-server.ts'
+import type { MemberJoin } from '../../../../src/api/kinds/member-join.ts'
+import { ClusterClient } from '../../../../src/cluster/client.ts'
+import { readCertificate, signRequest, verifyRequest } from '../../../../src/identity/certificate.ts'
+import type { JoinToken } from '../../../../src/identity/join-token.ts'
+import { joinHub, type MembershipOptions, openMembership } from '../../../../src/identity/membership.ts'
+import { never } from '../../../../src/kernel/abort.ts'
+import { systemClock } from '../../../../src/kernel/clock.ts'
+import { unauthorized } from '../../../../src/kernel/errors.ts'
+import { temporaryFolder } from '../../../support/fleet.ts'
+import { type HttpsServer, httpsServer, sendJson } from '../../../support/https-server.ts'
 
 const lifetime = { clock: systemClock, lifetimeMs: 3_600_000 }
 
@@ -20,7 +21,7 @@ describe('a member', () => {
   let hub: HttpsServer
   let token: JoinToken
   const asked: { readonly authorization: string | undefined; readonly join: MemberJoin }[] = []
-  const fault: { lose: boolean } = { lose: false }
+  const fault: { lose: boolean; refuse: boolean } = { lose: false, refuse: false }
 
   async function signJoin(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const joining = (await json(request)) as MemberJoin // what the member sends
@@ -39,8 +40,10 @@ describe('a member', () => {
     options = { folder: join(folder.path, 'home'), clusterId: 'east', clock: systemClock }
     asked.length = 0
     fault.lose = false
+    fault.refuse = false
     hub = await httpsServer((request, response) => {
-      if (request.method === 'POST') void signJoin(request, response)
+      if (fault.refuse) sendJson(response, 401, unauthorized().toStatus())
+      else if (request.method === 'POST') void signJoin(request, response)
       else sendJson(response, 200, {})
     })
     token = {
@@ -73,6 +76,11 @@ describe('a member', () => {
       /is another hub than the one that made the token/,
     )
     expect(asked).toEqual([])
+  })
+
+  it('says what is wrong with a token that the hub does not take', async () => {
+    fault.refuse = true
+    await expect(joinHub(token, options, never)).rejects.toThrow(/^the hub does not take the join token: /)
   })
 
   it('asks again with the same key when the answer was lost', async () => {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import type { KubeObject } from '../../../src/api/meta.ts'
-import type { Change, Resource } from '../../../src/cluster/cluster.ts'
-import { startInformer } from '../../../src/cluster/informer.ts'
-import { MemoryCluster, type MemoryRequest } from '../../../src/cluster/memory.ts'
-import { never } from '../../../src/kernel/abort.ts'
-import { forbidden, unavailable } from '../../../src/kernel/errors.ts'
-import { memoryLogger } from '../../../src/kernel/log.ts'
-import { manualClock, settled } from '../../support/manual-clock.ts'
+import type { KubeObject } from '../../../../src/api/meta.ts'
+import type { Change, Resource } from '../../../../src/cluster/cluster.ts'
+import { startInformer } from '../../../../src/cluster/informer.ts'
+import { MemoryCluster, type MemoryRequest } from '../../../../src/cluster/memory.ts'
+import { never } from '../../../../src/kernel/abort.ts'
+import { forbidden, unavailable } from '../../../../src/kernel/errors.ts'
+import { memoryLogger } from '../../../../src/kernel/log.ts'
+import { manualClock, settled } from '../../../support/manual-clock.ts'
 
 const configMaps: Resource = {
   group: '',

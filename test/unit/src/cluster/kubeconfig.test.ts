@@ -1,10 +1,10 @@
 import { chmodSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { fromKubeconfig } from '../../../src/cluster/kubeconfig.ts'
-import { never } from '../../../src/kernel/abort.ts'
-import { temporaryFolder } from '../../support/fleet.ts'
-import { manualClock } from '../../support/manual-clock.ts'
+import { fromKubeconfig } from '../../../../src/cluster/kubeconfig.ts'
+import { never } from '../../../../src/kernel/abort.ts'
+import { temporaryFolder } from '../../../support/fleet.ts'
+import { manualClock } from '../../../support/manual-clock.ts'
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 

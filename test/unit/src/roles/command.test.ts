@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { defineCommand, type Environment } from '../../../src/roles/command.ts'
-import * as setting from '../../../src/roles/setting.ts'
-import { temporaryFolder } from '../../support/fleet.ts'
+import { defineCommand, type Environment } from '../../../../src/roles/command.ts'
+import * as setting from '../../../../src/roles/setting.ts'
+import { temporaryFolder } from '../../../support/fleet.ts'
 
 const words = { placeholder: 'X', description: 'What it is.' }
 const settings = {
@@ -108,6 +108,8 @@ describe('a setting', () => {
     [setting.address(words), 'hub.example.com:7443', 'https://hub.example.com:7443'],
     [setting.address(words), '[::1]:7443', 'https://[::1]:7443'],
     [setting.cidr(words), '10.0.0.0/16', '10.0.0.0/16'],
+    [setting.cidrs(words, 1), '10.0.0.0/16, fd00::/112', ['10.0.0.0/16', 'fd00::/112']],
+    [setting.cidrs(words), '10.0.0.0/16,10.1.0.0/16', ['10.0.0.0/16', '10.1.0.0/16']],
     [setting.ipAddress(words), '::', '::'],
     [setting.text(words), 'x', 'x'],
   ])('%# reads %j', (of, text, value) => expect(of.parse(text)).toEqual(value))
@@ -120,6 +122,8 @@ describe('a setting', () => {
     [setting.address(words), 'hub/path'],
     [setting.address(words), ''],
     [setting.cidr(words), '10.0.0.1/16'],
+    [setting.cidrs(words), '10.0.0.0/8,10.1.0.0/16'],
+    [setting.cidrs(words, 1), '10.0.0.0/16,10.1.0.0/16'],
     [setting.ipAddress(words), 'localhost'],
     [setting.text(words), ''],
   ])('%# refuses %j', (of, text) => expect(() => of.parse(text)).toThrow(/^must /))

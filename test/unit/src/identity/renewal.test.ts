@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { renewInTime } from '../../../src/identity/renewal.ts'
-import { memoryLogger } from '../../../src/kernel/log.ts'
-import { manualClock } from '../../support/manual-clock.ts'
+import { renewInTime } from '../../../../src/identity/renewal.ts'
+import { memoryLogger } from '../../../../src/kernel/log.ts'
+import { manualClock } from '../../../support/manual-clock.ts'
 
 const hourMs = 3_600_000
 const lifeMs = 100 * hourMs

@@ -2,9 +2,9 @@ import { X509Certificate } from 'node:crypto'
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openServerIdentity, type ServerIdentityOptions } from '../../../src/identity/server-identity.ts'
-import { temporaryFolder } from '../../support/fleet.ts'
-import { manualClock } from '../../support/manual-clock.ts'
+import { openServerIdentity, type ServerIdentityOptions } from '../../../../src/identity/server-identity.ts'
+import { temporaryFolder } from '../../../support/fleet.ts'
+import { manualClock } from '../../../support/manual-clock.ts'
 
 const dayMs = 86_400_000
 

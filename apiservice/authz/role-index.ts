@@ -35,7 +35,7 @@ type Granted = { readonly binding: BindingRecord; readonly subject: Subject }
 
 const serviceAccountPrefix = 'system:serviceaccount:'
 
-export class Policy {
+export class RoleIndex {
   readonly #roles = new Map<string, RoleRecord>()
   readonly #bindings = new Map<string, BindingRecord>()
   /** By subject, then by the binding's namespace. */

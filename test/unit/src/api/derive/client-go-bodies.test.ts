@@ -3,11 +3,11 @@ import {
   protobufEnvelope,
   readProtobuf,
   readProtobufDeleteOptions,
-} from '../../../../src/api/derive/protobuf-object.ts'
-import { kinds } from '../../../../src/api/kinds/index.ts'
-import { isRecord, type JsonRecord } from '../../../../src/api/record.ts'
+} from '../../../../../src/api/derive/protobuf-object.ts'
+import { kinds } from '../../../../../src/api/kinds/index.ts'
+import { isRecord, type JsonRecord } from '../../../../../src/api/record.ts'
 // What client-go 0.33 makes of objects, in both forms, with nearly every field set in one of them.
-import bodies from '../../../support/client-go-bodies.json' with { type: 'json' }
+import bodies from '../../../../support/client-go-bodies.json' with { type: 'json' }
 
 function decode(bytes: Buffer): JsonRecord {
   const { raw, ...names } = protobufEnvelope(bytes)

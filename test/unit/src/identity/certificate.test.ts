@@ -10,8 +10,8 @@ import {
   readCertificate,
   signRequest,
   verifyRequest,
-} from '../../../src/identity/certificate.ts'
-import { manualClock } from '../../support/manual-clock.ts'
+} from '../../../../src/identity/certificate.ts'
+import { manualClock } from '../../../support/manual-clock.ts'
 
 const clock = manualClock(Date.parse('2026-01-02T03:04:05Z'))
 const dayMs = 86_400_000
