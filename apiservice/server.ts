@@ -11,7 +11,7 @@ import { authorizersInTurn } from './authz/chain-of-authorizers.ts'
 import { requireAccess } from './authz/forbidden-answer.ts'
 import { authzStage } from './authz/stage.ts'
 import { makeChain, type NonResource } from './chain.ts'
-import type { AdmissionPlugin, Authenticator, Authorizer, Review, Store, View } from './contract.ts'
+import type { AdmissionPlugin, Authenticator, Authorizer, Review, View } from './contract.ts'
 import { makeDiscovery } from './discovery/handler.ts'
 import { deadline } from './http/deadline.ts'
 import { type Drain, makeDrain, refuseWhenDraining } from './http/drain.ts'
@@ -23,6 +23,7 @@ import { recover } from './http/recover.ts'
 import { RequestMetrics, servedKey } from './http/request-metrics.ts'
 import { render, requireAcceptable } from './negotiation/stage.ts'
 import { makeRegistry } from './registry/registry.ts'
+import type { Store } from './store-contract.ts'
 
 export type ApiServerOptions = {
   /** Names the server in logs. */

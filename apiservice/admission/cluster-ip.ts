@@ -4,7 +4,8 @@
  */
 import type { KubeObject } from '../../src/api/meta.ts'
 import { invalid } from '../../src/kernel/errors.ts'
-import type { AdmissionAttributes, AdmissionPlugin, Follow } from '../contract.ts'
+import type { AdmissionAttributes, AdmissionPlugin } from '../contract.ts'
+import type { Follow } from '../store-contract.ts'
 import { ServiceAllocation } from './service-allocation.ts'
 import { withFamilies } from './service-families.ts'
 import { type LedgerOptions, ServiceLedger } from './service-ledger.ts'

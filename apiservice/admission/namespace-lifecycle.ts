@@ -1,7 +1,8 @@
 import { resourceOf } from '../../src/api/kind.ts'
 import { decodeBody } from '../../src/codec/object-bytes.ts'
 import { forbidden, notFound, type ResourceRef, type StatusError } from '../../src/kernel/errors.ts'
-import type { AdmissionAttributes, AdmissionPlugin, Store, StoredObject } from '../contract.ts'
+import type { AdmissionAttributes, AdmissionPlugin } from '../contract.ts'
+import type { Store, StoredObject } from '../store-contract.ts'
 
 /** What is known of a namespace, or undefined when there is none. */
 export interface NamespaceLookup {

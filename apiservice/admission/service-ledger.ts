@@ -7,7 +7,7 @@ import { canonicalAddress, type Family } from '../../src/ip/address.ts'
 import { AddressPool } from '../../src/ip/pool.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import type { Logger } from '../../src/kernel/log.ts'
-import type { Follower, StoredObject, StoreEvent } from '../contract.ts'
+import type { Follower, StoredObject, StoreEvent } from '../store-contract.ts'
 import { PortPool } from './port-pool.ts'
 import { specOf } from './service-spec.ts'
 

@@ -4,7 +4,7 @@ import { type JoinToken, JoinTokenKind } from '../../src/api/kinds/join-token.ts
 import { decodeBody } from '../../src/codec/object-bytes.ts'
 import { type Clock, fromTime } from '../../src/kernel/clock.ts'
 import { qualified } from '../../src/kernel/errors.ts'
-import type { Store } from '../contract.ts'
+import type { Store } from '../store-contract.ts'
 import type { TokenLookup } from './bearer-token.ts'
 
 /** What is kept of a join token: never its secret. */

@@ -3,7 +3,7 @@ import { apiVersionOf, resourceOf } from '../../src/api/kind.ts'
 import { type MemberCluster, MemberClusterKind } from '../../src/api/kinds/member-cluster.ts'
 import { decodeBody } from '../../src/codec/object-bytes.ts'
 import { qualified } from '../../src/kernel/errors.ts'
-import type { Follow, StoredObject } from '../contract.ts'
+import type { Follow, StoredObject } from '../store-contract.ts'
 import type { MemberAuthorizerOptions, Membership } from './member.ts'
 
 /** Who is a member, kept current from the stored MemberClusters. Before the first list nobody is. */

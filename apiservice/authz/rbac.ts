@@ -4,7 +4,8 @@
  */
 import { type PolicyRule, type RoleRef, rbacGroup } from '../../src/api/rbac/schema.ts'
 import { decodeBody } from '../../src/codec/object-bytes.ts'
-import type { Attributes, Authorizer, Decision, Follow, StoredObject, UserInfo } from '../contract.ts'
+import type { Attributes, Authorizer, Decision, UserInfo } from '../contract.ts'
+import type { Follow, StoredObject } from '../store-contract.ts'
 import { bindingKinds, bindingOf, rbacApiVersion, roleKinds, roleOf } from './rbac-objects.ts'
 import { type Grant, RoleIndex } from './role-index.ts'
 import { ruleAllows } from './rules.ts'

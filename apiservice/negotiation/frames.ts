@@ -1,5 +1,6 @@
 /** Watch frames: `{"type":…,"object":…}` and a newline, in the shape that was chosen. */
-import type { ServedKind, StoredObject, WatchEvent } from '../contract.ts'
+import type { ServedKind, WatchEvent } from '../contract.ts'
+import type { StoredObject } from '../store-contract.ts'
 import type { Choice, Transform } from './accept.ts'
 import { ByteWriter } from './bytes.ts'
 import { metadataItems, namesOf, type WriteItem, wholeItems } from './items.ts'

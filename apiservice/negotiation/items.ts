@@ -1,7 +1,8 @@
 /** How one object is written: whole, or as its metadata. */
 import { apiVersionOf } from '../../src/api/kind.ts'
 import { headOf, metadataEnd } from '../../src/codec/object-bytes.ts'
-import type { ServedKind, StoredObject } from '../contract.ts'
+import type { ServedKind } from '../contract.ts'
+import type { StoredObject } from '../store-contract.ts'
 import type { Transform } from './accept.ts'
 import type { ByteWriter } from './bytes.ts'
 

@@ -1,6 +1,6 @@
 /** Long lists, made piece by piece, so that nobody else waits while one is made. */
 import { toYaml } from '../../src/codec/yaml.ts'
-import type { StoredObject } from '../contract.ts'
+import type { StoredObject } from '../store-contract.ts'
 import { ByteWriter } from './bytes.ts'
 import { Indenter } from './indent.ts'
 import type { WriteItem } from './items.ts'

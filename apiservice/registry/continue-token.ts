@@ -1,7 +1,7 @@
 /** Where a page ended: opaque to clients, with the snapshot that all pages of a list show. */
 import { isRecord } from '../../src/api/record.ts'
 import { badRequest, type StatusError } from '../../src/kernel/errors.ts'
-import type { ObjectKey, Revision } from '../contract.ts'
+import type { ObjectKey, Revision } from '../store-contract.ts'
 
 export type Position = {
   /** -1: the newest state, which is not the one that earlier pages have shown. */

@@ -1,5 +1,6 @@
 import { isReason } from '../../src/kernel/errors.ts'
-import type { Reply, StoredObject } from '../contract.ts'
+import type { Reply } from '../contract.ts'
+import type { StoredObject } from '../store-contract.ts'
 import { removeObject } from './delete.ts'
 import { type DeleteOptions, deleteOptions } from './delete-options.ts'
 import { pageOf } from './list.ts'

@@ -1,5 +1,6 @@
 import { notFound } from '../../src/kernel/errors.ts'
-import type { Reply, StoredObject, View } from '../contract.ts'
+import type { Reply, View } from '../contract.ts'
+import type { StoredObject } from '../store-contract.ts'
 import { revisionOption } from './list-options.ts'
 import { type Call, keyOf } from './parts.ts'
 import { reach } from './revision.ts'

@@ -14,7 +14,7 @@ import {
   notSupported,
   shown,
 } from '../../src/kernel/field-error.ts'
-import type { Revision } from '../contract.ts'
+import type { Revision } from '../store-contract.ts'
 import { booleanOption, integerOption, refuse } from './options.ts'
 
 export type Selectors = { readonly labels: LabelSelector; readonly fields: FieldSelector }

@@ -1,5 +1,6 @@
 import { badRequest, expired, isReason, type StatusError } from '../../src/kernel/errors.ts'
-import type { ObjectKey, Reply, Revision, Store, StoredObject, View } from '../contract.ts'
+import type { Reply, View } from '../contract.ts'
+import type { ObjectKey, Revision, Store, StoredObject } from '../store-contract.ts'
 import { fromToken, type Position, toToken } from './continue-token.ts'
 import { type ListQuery, listQuery } from './list-options.ts'
 import type { Call } from './parts.ts'

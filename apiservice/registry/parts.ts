@@ -13,16 +13,8 @@ import type { Clock } from '../../src/kernel/clock.ts'
 import type { KindRef, ResourceRef } from '../../src/kernel/errors.ts'
 import type { Logger } from '../../src/kernel/log.ts'
 import type { Metrics } from '../../src/kernel/metrics.ts'
-import type {
-  Admission,
-  ApiRequest,
-  ObjectKey,
-  RequireAccess,
-  Review,
-  ServedKind,
-  Store,
-  View,
-} from '../contract.ts'
+import type { Admission, ApiRequest, RequireAccess, Review, ServedKind, View } from '../contract.ts'
+import type { ObjectKey, Store } from '../store-contract.ts'
 
 export type RegistryParts = {
   readonly kinds: readonly AnyKind[]

@@ -2,7 +2,7 @@
 import { sleep } from '../../src/kernel/abort.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { type StatusError, timedOut } from '../../src/kernel/errors.ts'
-import type { Revision, Store } from '../contract.ts'
+import type { Revision, Store } from '../store-contract.ts'
 
 const patienceMs = 3_000
 const intervalMs = 50

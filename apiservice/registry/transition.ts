@@ -1,5 +1,6 @@
 /** From changes of objects to what a watcher sees of them: what a selection does not show is not there. */
-import type { StoredObject, StoreEvent, WatchEvent } from '../contract.ts'
+import type { WatchEvent } from '../contract.ts'
+import type { StoredObject, StoreEvent } from '../store-contract.ts'
 import type { Show } from './selection.ts'
 
 /** Watchers that see everything share the events of a batch, as the store shares the batch. */

@@ -1,4 +1,4 @@
-import type { ObjectKey, Revision, StoredObject, WriteResult } from '../contract.ts'
+import type { ObjectKey, Revision, StoredObject, WriteResult } from '../store-contract.ts'
 import { bodyOf, encodeRecord, type LogRecord } from './record.ts'
 import type { LogEntry } from './record-log.ts'
 import type { Timeline } from './timeline.ts'

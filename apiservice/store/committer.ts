@@ -1,6 +1,6 @@
 import { background, errorText, never, sleep } from '../../src/kernel/abort.ts'
 import { tooManyRequests, unavailable } from '../../src/kernel/errors.ts'
-import type { Revision, StoredObject, StoreEvent, WriteResult } from '../contract.ts'
+import type { Revision, StoredObject, StoreEvent, WriteResult } from '../store-contract.ts'
 import { audit } from './audit.ts'
 import { Batch, resultOf, type Write } from './batch.ts'
 import type { StoreInstruments } from './instruments.ts'

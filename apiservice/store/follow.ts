@@ -1,7 +1,7 @@
 import { background, errorText, sleep } from '../../src/kernel/abort.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import type { Logger } from '../../src/kernel/log.ts'
-import type { Follow, Follower, Scope, Store } from '../contract.ts'
+import type { Follow, Follower, Scope, Store } from '../store-contract.ts'
 
 export type FollowOptions = { readonly clock: Clock; readonly log: Logger }
 

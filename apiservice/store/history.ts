@@ -1,4 +1,4 @@
-import type { Revision } from '../contract.ts'
+import type { Revision } from '../store-contract.ts'
 import { firstNotBefore, type Version } from './object-index.ts'
 import type { LogStart } from './record-log.ts'
 

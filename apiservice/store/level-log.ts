@@ -1,5 +1,5 @@
 import type { Level } from 'level'
-import type { Revision } from '../contract.ts'
+import type { Revision } from '../store-contract.ts'
 import type { Log, LogBatch, LogEntry, LogStart } from './record-log.ts'
 
 export type Database = Level<Buffer, Buffer>

@@ -1,4 +1,4 @@
-import type { Revision, Store } from '../contract.ts'
+import type { Revision, Store } from '../store-contract.ts'
 import type { StoreOptions } from './options.ts'
 import type { Log, LogBatch, LogEntry, LogStart } from './record-log.ts'
 import { openRevisionStore } from './revision-store.ts'

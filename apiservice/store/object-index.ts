@@ -1,4 +1,4 @@
-import type { ListOptions, ObjectKey, Revision, Scope, StoredObject } from '../contract.ts'
+import type { ListOptions, ObjectKey, Revision, Scope, StoredObject } from '../store-contract.ts'
 import { CountedTree } from './counted-tree.ts'
 
 /** A change that is still kept. `older` is the change of the same object before it, as long as that is kept. */

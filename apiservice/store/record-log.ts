@@ -1,4 +1,4 @@
-import type { Revision } from '../contract.ts'
+import type { Revision } from '../store-contract.ts'
 
 export type LogEntry = { readonly revision: Revision; readonly value: Buffer }
 

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import type { ObjectKey, Revision } from '../contract.ts'
+import type { ObjectKey, Revision } from '../store-contract.ts'
 
 /**
  * One version of one object as a log keeps it:

@@ -1,6 +1,6 @@
 import { background, errorText, never } from '../../src/kernel/abort.ts'
 import type { Logger } from '../../src/kernel/log.ts'
-import type { StoreEvent } from '../contract.ts'
+import type { StoreEvent } from '../store-contract.ts'
 import type { Version } from './object-index.ts'
 import type { Timeline, VersionRef } from './timeline.ts'
 import { turn } from './turn.ts'

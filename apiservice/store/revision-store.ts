@@ -11,7 +11,7 @@ import type {
   StoredObject,
   StoreListener,
   WriteResult,
-} from '../contract.ts'
+} from '../store-contract.ts'
 import type { Write } from './batch.ts'
 import { Committer } from './committer.ts'
 import { StoreInstruments } from './instruments.ts'

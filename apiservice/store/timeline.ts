@@ -1,4 +1,4 @@
-import type { ListOptions, ObjectKey, Revision, Scope, StoredObject, StoreEvent } from '../contract.ts'
+import type { ListOptions, ObjectKey, Revision, Scope, StoredObject, StoreEvent } from '../store-contract.ts'
 import { History, type HistoryLimits } from './history.ts'
 import { ObjectIndex, type Slot, type Version } from './object-index.ts'
 import { DamagedRecord, decodeRecord, type LogRecord } from './record.ts'

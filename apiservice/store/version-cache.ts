@@ -1,4 +1,4 @@
-import type { Revision, StoredObject } from '../contract.ts'
+import type { Revision, StoredObject } from '../store-contract.ts'
 
 /** Versions that were replaced a short while ago or read from the log again: the most recently used ones, by bytes. */
 export class VersionCache {

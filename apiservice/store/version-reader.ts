@@ -1,4 +1,4 @@
-import type { StoredObject } from '../contract.ts'
+import type { StoredObject } from '../store-contract.ts'
 import { decodeRecord } from './record.ts'
 import type { Log } from './record-log.ts'
 import type { Timeline, VersionRef } from './timeline.ts'

@@ -11,7 +11,8 @@ import {
   ExportedEndpointSliceKind,
 } from '../../src/api/kinds/exported-endpoint-slice.ts'
 import { decodeBody, headOf } from '../../src/codec/object-bytes.ts'
-import type { ObjectKey, StoredObject, View } from '../contract.ts'
+import type { View } from '../contract.ts'
+import type { ObjectKey, StoredObject } from '../store-contract.ts'
 
 /** A member as the view needs it. */
 export type ViewMember = {

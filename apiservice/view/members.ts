@@ -3,7 +3,7 @@ import { memberNamespace } from '../../src/api/cluster-id.ts'
 import { apiVersionOf } from '../../src/api/kind.ts'
 import { type MemberCluster, MemberClusterKind } from '../../src/api/kinds/member-cluster.ts'
 import { decodeBody } from '../../src/codec/object-bytes.ts'
-import type { Follow, StoredObject } from '../contract.ts'
+import type { Follow, StoredObject } from '../store-contract.ts'
 import type { ImportableView, ViewMember } from './importable.ts'
 
 /** Keeps the view's members those that are stored, until the signal aborts; resolves when it has them. */

@@ -1,4 +1,4 @@
-/** One folder, one stage. Stages meet only in contract.ts (types) and in chain.ts / flow.ts / main.ts (wiring). */
+/** One folder, one stage. Stages meet only in contract.ts and store-contract.ts (types) and in chain.ts / flow.ts / main.ts (wiring). */
 const floor = '^src/(api|kernel|cluster|codec|ip)/'
 const owner = (pkg, home) => ({
   name: `only-${home.replaceAll('/', '-')}-uses-${pkg}`,
@@ -30,7 +30,10 @@ export default {
       name: 'stages-do-not-wire',
       severity: 'error',
       from: { path: '^(apiservice|dns|src)/[^/]+/', pathNot: '^src/roles/' },
-      to: { path: '^(apiservice|dns|src)/[^/]+[.]ts$', pathNot: '^(apiservice|dns|src)/contract[.]ts$' },
+      to: {
+        path: '^(apiservice|dns|src)/[^/]+[.]ts$',
+        pathNot: '^(apiservice|dns|src)/(store-)?contract[.]ts$',
+      },
     },
     {
       name: 'roots-do-not-know-each-other',

@@ -3,8 +3,8 @@
  * write as a line: `created|updated|deleted <writer> <round> <revision>`. Arguments: directory, writers, rounds.
  */
 import { writeSync } from 'node:fs'
-import type { ObjectKey, Revision, Store, WriteResult } from '../../apiservice/contract.ts'
 import { openLevelStore } from '../../apiservice/store/level.ts'
+import type { ObjectKey, Revision, Store, WriteResult } from '../../apiservice/store-contract.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { silentLogger } from '../../src/kernel/log.ts'
 import { noMetrics } from '../../src/kernel/metrics.ts'

@@ -1,5 +1,5 @@
 /** What the killed writer writes, so that whoever looks afterwards knows what must be there. */
-import type { ObjectKey } from '../../apiservice/contract.ts'
+import type { ObjectKey } from '../../apiservice/store-contract.ts'
 
 export const killResource = 'items.kill.test'
 

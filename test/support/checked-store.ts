@@ -14,7 +14,7 @@ import type {
   StoreEvent,
   StoreListener,
   WriteResult,
-} from '../../apiservice/contract.ts'
+} from '../../apiservice/store-contract.ts'
 
 export class CheckedStore implements Store {
   readonly complaints: string[] = []

@@ -1,6 +1,6 @@
-import type { Revision } from '../../apiservice/contract.ts'
 import { MemoryDisk } from '../../apiservice/store/memory.ts'
 import type { Log, LogBatch, LogEntry, LogStart } from '../../apiservice/store/record-log.ts'
+import type { Revision } from '../../apiservice/store-contract.ts'
 
 export type Fault = 'before' | 'after'
 

@@ -5,8 +5,6 @@ import type {
   Reply,
   RequireAccess,
   Review,
-  Store,
-  StoredObject,
   UserInfo,
   View,
   WatchEvent,
@@ -15,6 +13,7 @@ import { toRequestInfo } from '../../apiservice/http/route.ts'
 import { makeRegistry } from '../../apiservice/registry/registry.ts'
 import { openMemoryStore } from '../../apiservice/store/memory.ts'
 import type { StoreOptions } from '../../apiservice/store/options.ts'
+import type { Store, StoredObject } from '../../apiservice/store-contract.ts'
 import type { AnyKind } from '../../src/api/kind.ts'
 import { apiVersionOf } from '../../src/api/kind.ts'
 import { decodeBody } from '../../src/codec/object-bytes.ts'

@@ -1,4 +1,4 @@
-import type { Store } from '../../apiservice/contract.ts'
+import type { Store } from '../../apiservice/store-contract.ts'
 
 /** The store with some of its methods replaced. */
 export function storeOver(store: Store, methods: Partial<Store>): Store {

@@ -1,7 +1,7 @@
 import { RbacAuthorizer } from '../../apiservice/authz/rbac.ts'
-import type { ObjectKey, Store } from '../../apiservice/contract.ts'
 import { followStore } from '../../apiservice/store/follow.ts'
 import { openMemoryStore } from '../../apiservice/store/memory.ts'
+import type { ObjectKey, Store } from '../../apiservice/store-contract.ts'
 import type { KubeObject } from '../../src/api/meta.ts'
 import { encodeBody } from '../../src/codec/object-bytes.ts'
 import { never } from '../../src/kernel/abort.ts'

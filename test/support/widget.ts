@@ -1,4 +1,5 @@
-import type { ServedKind, StoredObject } from '../../apiservice/contract.ts'
+import type { ServedKind } from '../../apiservice/contract.ts'
+import type { StoredObject } from '../../apiservice/store-contract.ts'
 import { defineKind } from '../../src/api/kind.ts'
 import { s } from '../../src/api/schema.ts'
 import { encodeBody } from '../../src/codec/object-bytes.ts'

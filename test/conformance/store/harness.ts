@@ -6,7 +6,7 @@ import type {
   Scope,
   Store,
   StoreEvent,
-} from '../../../apiservice/contract.ts'
+} from '../../../apiservice/store-contract.ts'
 import type { LogLine } from '../../../src/kernel/log.ts'
 import { CheckedStore } from '../../support/checked-store.ts'
 

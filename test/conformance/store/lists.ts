@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import type { ListOptions, ObjectKey, Scope, Store } from '../../../apiservice/contract.ts'
+import type { ListOptions, ObjectKey, Scope, Store } from '../../../apiservice/store-contract.ts'
 import type { storeTest } from './harness.ts'
 import { aKey, created, deleted, exports, imports, inScope, shownItems, updated } from './harness.ts'
 

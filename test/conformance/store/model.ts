@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { ObjectKey, Revision, Store, WriteResult } from '../../../apiservice/contract.ts'
+import type { ObjectKey, Revision, Store, WriteResult } from '../../../apiservice/store-contract.ts'
 import { CheckedStore } from '../../support/checked-store.ts'
 import {
   aBody,

@@ -1,8 +1,9 @@
 import { EventEmitter } from 'node:events'
 import { expect, it } from 'vitest'
-import type { StoredObject, WatchEvent } from '../../../../apiservice/contract.ts'
+import type { WatchEvent } from '../../../../apiservice/contract.ts'
 import type { RawResponse } from '../../../../apiservice/http/respond.ts'
 import { WatchStream } from '../../../../apiservice/http/watch-stream.ts'
+import type { StoredObject } from '../../../../apiservice/store-contract.ts'
 import { unavailable } from '../../../../src/kernel/errors.ts'
 
 /** A connection that takes what it is told to take. */

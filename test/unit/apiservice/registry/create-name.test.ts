@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { AdmissionPlugin, Store } from '../../../../apiservice/contract.ts'
+import type { AdmissionPlugin } from '../../../../apiservice/contract.ts'
+import type { Store } from '../../../../apiservice/store-contract.ts'
 import { forbidden } from '../../../../src/kernel/errors.ts'
 import { storeOver } from '../../../support/store-over.ts'
 import { aWidget, aWidgetRegistry, makeWidget, widgets } from '../../../support/widgets.ts'

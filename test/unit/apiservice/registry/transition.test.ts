@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { StoredObject, StoreEvent } from '../../../../apiservice/contract.ts'
 import { transitions } from '../../../../apiservice/registry/transition.ts'
+import type { StoredObject, StoreEvent } from '../../../../apiservice/store-contract.ts'
 
 function anObject(revision: number, shown: boolean): StoredObject {
   return { revision, resource: 'things', namespace: '', name: 'a', body: Buffer.from(shown ? 'yes' : 'no') }

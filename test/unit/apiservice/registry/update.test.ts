@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Store } from '../../../../apiservice/contract.ts'
+import type { Store } from '../../../../apiservice/store-contract.ts'
 import { forbiddenPath } from '../../../../src/kernel/errors.ts'
 import type { RegistryUnderTest } from '../../../support/registry.ts'
 import { storeOver } from '../../../support/store-over.ts'

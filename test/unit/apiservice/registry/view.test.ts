@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { StoredObject, View } from '../../../../apiservice/contract.ts'
+import type { View } from '../../../../apiservice/contract.ts'
+import type { StoredObject } from '../../../../apiservice/store-contract.ts'
 import { SightKind, SpaceKind, WidgetKind } from '../../../support/kinds.ts'
 import type { RegistryUnderTest } from '../../../support/registry.ts'
 import { aRegistry } from '../../../support/registry.ts'

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import type { Follower, Store, StoreListener } from '../../../../apiservice/contract.ts'
 import { followStore } from '../../../../apiservice/store/follow.ts'
 import { openMemoryStore } from '../../../../apiservice/store/memory.ts'
+import type { Follower, Store, StoreListener } from '../../../../apiservice/store-contract.ts'
 import { unavailable } from '../../../../src/kernel/errors.ts'
 import { memoryLogger, silentLogger } from '../../../../src/kernel/log.ts'
 import { noMetrics } from '../../../../src/kernel/metrics.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { ListOptions, ObjectKey } from '../../../../apiservice/contract.ts'
 import { compareText, ObjectIndex } from '../../../../apiservice/store/object-index.ts'
+import type { ListOptions, ObjectKey } from '../../../../apiservice/store-contract.ts'
 
 const part = fc.oneof(
   fc.constantFrom('', 'a', 'ab', 'a-b', 'b', '\uffee', '\u{1f600}'),

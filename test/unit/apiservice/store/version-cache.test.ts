@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { StoredObject } from '../../../../apiservice/contract.ts'
 import { VersionCache } from '../../../../apiservice/store/version-cache.ts'
+import type { StoredObject } from '../../../../apiservice/store-contract.ts'
 
 function anObject(revision: number, bytes = 744): StoredObject {
   return { revision, resource: 'r', namespace: 'n', name: 'm', body: Buffer.alloc(bytes) }

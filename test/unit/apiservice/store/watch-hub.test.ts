@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { Revision, Scope, StoreEvent } from '../../../../apiservice/contract.ts'
 import { type Watcher, WatchHub } from '../../../../apiservice/store/watch-hub.ts'
+import type { Revision, Scope, StoreEvent } from '../../../../apiservice/store-contract.ts'
 import { silentLogger } from '../../../../src/kernel/log.ts'
 import { inScope } from '../../../conformance/store/harness.ts'
 

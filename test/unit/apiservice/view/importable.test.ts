@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { StoredObject } from '../../../../apiservice/contract.ts'
+import type { StoredObject } from '../../../../apiservice/store-contract.ts'
 import { ImportableView, type ViewMember } from '../../../../apiservice/view/importable.ts'
 import type { ObjectMeta } from '../../../../src/api/meta.ts'
 import { decodeBody, encodeBody } from '../../../../src/codec/object-bytes.ts'

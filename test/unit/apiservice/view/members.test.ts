@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
-import type { ObjectKey, Store } from '../../../../apiservice/contract.ts'
 import { followStore } from '../../../../apiservice/store/follow.ts'
 import { openMemoryStore } from '../../../../apiservice/store/memory.ts'
+import type { ObjectKey, Store } from '../../../../apiservice/store-contract.ts'
 import { ImportableView } from '../../../../apiservice/view/importable.ts'
 import { followMembers } from '../../../../apiservice/view/members.ts'
 import { encodeBody } from '../../../../src/codec/object-bytes.ts'
