@@ -22,7 +22,7 @@ function count(texts: readonly string[], pattern: RegExp): number {
 /** Percent of the product's lines that stand in more than one place. */
 function duplicatedPercent(): number {
   const output = join(tmpdir(), `isthmus-duplicates-${process.pid}`)
-  const options = ['--min-lines', '8', '--min-tokens', '60', '--format', 'typescript', '--silent']
+  const options = ['--min-lines', '5', '--min-tokens', '50', '--format', 'typescript', '--silent']
   spawnSync('jscpd', [...options, '--reporters', 'json', '--output', output, ...product])
   const report = JSON.parse(readFileSync(join(output, 'jscpd-report.json'), 'utf8'))
   rmSync(output, { recursive: true, force: true })
