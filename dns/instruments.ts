@@ -48,6 +48,20 @@ export function instrumentsOf(metrics: Metrics): Instruments {
   }
 }
 
+/** Where the services come from. */
+export function observeSource(
+  metrics: Metrics,
+  source: { snapshotAgeSeconds(): number; isLive(): boolean },
+): void {
+  const name = 'isthmus_dns_snapshot_age_seconds'
+  const help = 'Age of the services served from disk while the API server is away; 0 when they are current.'
+  metrics.gaugeFrom({ name, help }, () => source.snapshotAgeSeconds())
+  metrics.gaugeFrom(
+    { name: 'isthmus_dns_synced', help: '1 when the services come from the API server.' },
+    () => (source.isLive() ? 1 : 0),
+  )
+}
+
 /** RcvbufErrors of UDP; NaN where the kernel does not say. */
 function receiveBufferErrors(): number {
   try {

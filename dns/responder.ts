@@ -12,7 +12,7 @@ import type { Logger } from '../src/kernel/log.ts'
 import type { Metrics } from '../src/kernel/metrics.ts'
 import { maxNsidOctets } from './chain.ts'
 import { rrType, type ServiceSource, type ZoneSettings } from './contract.ts'
-import { type Instruments, instrumentsOf } from './instruments.ts'
+import { type Instruments, instrumentsOf, observeSource } from './instruments.ts'
 import { workerRole } from './messages.ts'
 import { WorkerPool } from './pool.ts'
 import { Publisher } from './publisher.ts'
@@ -150,7 +150,10 @@ class RunningResponder implements Dns {
     )
     this.#publisher = publisher
     pool.onRestart = () => publisher.republish()
-    this.#measure(options.metrics)
+    observeSource(options.metrics, {
+      snapshotAgeSeconds: () => this.#keeper.ageSeconds,
+      isLive: () => this.#live !== undefined,
+    })
     background('dns services', log, this.#stop.signal, signal => this.#follow(signal))
   }
 
@@ -223,15 +226,5 @@ class RunningResponder implements Dns {
     if (this.#loaded) return
     this.#loaded = true
     this.#options.log.info('answering', { ...this.address, zone: this.#parts.settings.origin })
-  }
-
-  #measure(metrics: Metrics): void {
-    const name = 'isthmus_dns_snapshot_age_seconds'
-    const help = 'Age of the services served from disk while the API server is away; 0 when they are current.'
-    metrics.gaugeFrom({ name, help }, () => this.#keeper.ageSeconds)
-    metrics.gaugeFrom(
-      { name: 'isthmus_dns_synced', help: '1 when the services come from the API server.' },
-      () => (this.#live === undefined ? 0 : 1),
-    )
   }
 }

@@ -1,5 +1,6 @@
 /** The ordered stages of the flow on the hub: merge → allocate. Beside them it observes who is there: heartbeat. */
 import { Allocator } from './allocate/allocator.ts'
+import { observePools } from './allocate/instruments.ts'
 import { type ClusterSetService, ClusterSetServiceKind } from './api/kinds/cluster-set-service.ts'
 import { ExportedServiceKind } from './api/kinds/exported-service.ts'
 import { type MemberCluster, MemberClusterKind } from './api/kinds/member-cluster.ts'
@@ -7,8 +8,9 @@ import { type Cluster, type Informer, resource } from './cluster/cluster.ts'
 import { EventRecorder } from './cluster/event-recorder.ts'
 import { startInformer } from './cluster/informer.ts'
 import { Writer } from './cluster/writer.ts'
+import { observeMembers } from './heartbeat/instruments.ts'
 import { heartbeatName, leases } from './heartbeat/lease.ts'
-import { countMembers, MemberObserver } from './heartbeat/observe.ts'
+import { MemberObserver } from './heartbeat/observe.ts'
 import { background } from './kernel/abort.ts'
 import type { Clock } from './kernel/clock.ts'
 import type { Logger } from './kernel/log.ts'
@@ -70,6 +72,7 @@ async function startMerging(wiring: Wiring, allocator: Allocator): Promise<void>
     quarantineMs: wiring.quarantineMs,
     clock,
     log,
+    metrics: wiring.metrics,
     requeue: (key, delayMs) => queue.addAfter(key, delayMs),
   })
   const queue = new WorkQueue(
@@ -102,7 +105,7 @@ async function startObserving({ clock, hub, log, memberClusters, metrics, signal
     (id, inner) => observer.reconcile(id, inner),
     signal,
   )
-  countMembers(memberClusters, metrics)
+  observeMembers(memberClusters, metrics)
   await Promise.all([memberClusters.synced, heartbeats.synced])
   memberClusters.onChange(({ before, after }) => {
     if (after !== undefined) queue.add(after.metadata.name)
@@ -127,24 +130,4 @@ function byAge(a: ClusterSetService, b: ClusterSetService): number {
   const text = ({ metadata }: ClusterSetService): string =>
     `${metadata.creationTimestamp ?? ''} ${metadata.name}`
   return text(a) < text(b) ? -1 : 1
-}
-
-function observePools(allocator: Allocator, metrics: Metrics): void {
-  const labels = ['family']
-  metrics.gaugeFrom(
-    {
-      name: 'isthmus_allocate_held_addresses',
-      help: 'ClusterSetIPs that services hold, published or not.',
-      labels,
-    },
-    () => allocator.usage().map(({ family, used }) => ({ labels: { family }, value: used })),
-  )
-  metrics.gaugeFrom(
-    {
-      name: 'isthmus_allocate_pool_addresses',
-      help: 'ClusterSetIPs that there are in all, held or free.',
-      labels,
-    },
-    () => allocator.usage().map(({ family, size }) => ({ labels: { family }, value: Number(size) })),
-  )
 }

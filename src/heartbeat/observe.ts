@@ -12,7 +12,6 @@ import type { EventRecorder } from '../cluster/event-recorder.ts'
 import type { Writer } from '../cluster/writer.ts'
 import { type Clock, fromTime } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/log.ts'
-import type { Metrics, Reading } from '../kernel/metrics.ts'
 import { availabilityOf, desiredStatus, type Heard } from './desired.ts'
 import { type Lease, readLease } from './lease.ts'
 
@@ -99,31 +98,4 @@ export class MemberObserver {
     const startedMs = Math.floor(this.#sinceMs / 1_000) * 1_000
     return fromTime(after.metadata.creationTimestamp ?? '') >= startedMs
   }
-}
-
-const states = ['available', 'unknown', 'not_accepted'] as const
-
-export function countMembers(memberClusters: Informer<MemberCluster>, metrics: Metrics): void {
-  metrics.gaugeFrom(
-    {
-      name: 'isthmus_hub_members',
-      help: 'Members of the ClusterSet: available, not heard of (unknown), or not accepted.',
-      labels: ['state'],
-    },
-    () => membersByState(memberClusters.list()),
-  )
-}
-
-function membersByState(members: readonly MemberCluster[]): readonly Reading[] {
-  const counts = new Map<(typeof states)[number], number>()
-  for (const member of members) {
-    const state = stateOf(member)
-    counts.set(state, (counts.get(state) ?? 0) + 1)
-  }
-  return states.map(state => ({ labels: { state }, value: counts.get(state) ?? 0 }))
-}
-
-function stateOf({ spec, status }: MemberCluster): (typeof states)[number] {
-  if (!spec.accepted) return 'not_accepted'
-  return availabilityOf(status)?.status === 'True' ? 'available' : 'unknown'
 }

@@ -13,7 +13,9 @@ import type { AddressAllocator, Member, Merged } from '../contract.ts'
 import { type Clock, fromTime, toTime } from '../kernel/clock.ts'
 import { isReason } from '../kernel/errors.ts'
 import type { Logger } from '../kernel/log.ts'
+import type { Metrics } from '../kernel/metrics.ts'
 import { desiredConditions, desiredService, releasedService, type Standing, standingOf } from './desired.ts'
+import { MergeInstruments } from './instruments.ts'
 import { merge } from './merge.ts'
 
 export type MergeOptions = {
@@ -27,6 +29,7 @@ export type MergeOptions = {
   readonly quarantineMs: number
   readonly clock: Clock
   readonly log: Logger
+  readonly metrics: Metrics
   /** Brings a key back. */
   requeue(key: string, delayMs: number): void
 }
@@ -42,14 +45,27 @@ const exportedServices = resource(ExportedServiceKind)
  */
 export class MergeController {
   readonly #options: MergeOptions
+  readonly #instruments: MergeInstruments
 
   constructor(options: MergeOptions) {
     this.#options = options
+    this.#instruments = new MergeInstruments(options.metrics)
   }
 
   async reconcile(key: string, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options
+    const startMs = clock.now()
+    try {
+      await this.#reconcile(key, signal)
+    } finally {
+      this.#instruments.took(clock.now() - startMs)
+    }
+  }
+
+  async #reconcile(key: string, signal: AbortSignal): Promise<void> {
     const claims = this.#claims(key)
     const merged = merge(claims.flatMap(({ standing }) => (standing.counts ? [standing.contribution] : [])))
+    this.#instruments.merged(key, merged)
     if (merged === undefined) {
       await this.#tell(claims, undefined, signal)
       await this.#retire(key, signal)

@@ -24,7 +24,7 @@ import { never } from '../../src/kernel/abort.ts'
 import { toTime } from '../../src/kernel/clock.ts'
 import { isReason } from '../../src/kernel/errors.ts'
 import { memoryLogger } from '../../src/kernel/log.ts'
-import { noMetrics } from '../../src/kernel/metrics.ts'
+import { type Metrics, noMetrics } from '../../src/kernel/metrics.ts'
 import { startMemberFlow } from '../../src/member-flow.ts'
 import { type Link, linkTo } from './link.ts'
 import { type ManualClock, manualClock, settled } from './manual-clock.ts'
@@ -45,6 +45,8 @@ export type FleetOptions = {
   readonly cidrs?: readonly string[]
   readonly quarantineMs?: number
   readonly families?: Readonly<Record<string, readonly Family[]>>
+  /** Of the hub, for one start. */
+  readonly metrics?: Metrics
 }
 
 /** A cluster that counts what is written to it, apart from heartbeats: they come with time. */
@@ -198,7 +200,7 @@ export class MemoryFleet {
         quarantineMs: this.options.quarantineMs ?? 60_000,
         clock: this.clock,
         log: this.log,
-        metrics: noMetrics,
+        metrics: this.options.metrics ?? noMetrics,
       },
       this.#running.signal,
     )

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { MemberCluster } from '../../../src/api/kinds/member-cluster.ts'
 import { never } from '../../../src/kernel/abort.ts'
+import { prometheus } from '../../../src/telemetry/prometheus.ts'
 import {
   clusterSetServices,
   type FleetOptions,
@@ -10,7 +11,7 @@ import {
   serviceExports,
   services,
 } from '../../support/memory-fleet.ts'
-import { exportWeb, service, serviceExport } from '../../support/shop.ts'
+import { exportWeb, headless, service, serviceExport } from '../../support/shop.ts'
 
 let running: MemoryFleet | undefined
 
@@ -245,5 +246,31 @@ describe('members', () => {
         expect(await member.slicesOf('web')).toHaveLength(1)
       }
     }
+  })
+})
+
+describe('the metrics of the hub', () => {
+  it('tell how full the pools are, what exports disagree about, and how long merges take', async () => {
+    const metrics = prometheus()
+    const fleet = await fleetOf({ cidrs: ['10.7.0.0/28'], metrics })
+    const readings = async (): Promise<readonly string[]> => {
+      const lines = (await metrics.text()).split('\n')
+      return lines.filter(line => /^isthmus_(allocate|merge_conflicted)_.* [1-9]/.test(line)).sort()
+    }
+    const pool = 'isthmus_allocate_pool_addresses{family="IPv4"} 14'
+    expect(await readings()).toEqual([pool])
+    await exportWeb(fleet.member('c1'))
+    await exportWeb(fleet.member('c2'), { spec: { ...headless, sessionAffinity: 'ClientIP' } })
+    await fleet.settle()
+    expect(await readings()).toEqual([
+      'isthmus_allocate_held_addresses{family="IPv4"} 1',
+      pool,
+      'isthmus_merge_conflicted_services{reason="SessionAffinityConflict"} 1',
+      'isthmus_merge_conflicted_services{reason="TypeConflict"} 1',
+    ])
+    for (const id of ['c1', 'c2']) await fleet.member(id).remove(serviceExports, web)
+    await fleet.settle()
+    expect(await readings()).toEqual(['isthmus_allocate_held_addresses{family="IPv4"} 1', pool])
+    expect(await metrics.text()).toMatch(/^isthmus_merge_duration_seconds_count [1-9]/m)
   })
 })
