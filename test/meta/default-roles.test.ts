@@ -22,6 +22,10 @@ const exceptions: ReadonlyMap<string, Access & { readonly why: string }> = new M
     { ...nobody, why: 'whoever could write them could give away more than a namespace' },
   ],
   [
+    'EndpointSlice',
+    { read: roles, write: [], why: 'CVE-2021-25740: they could send traffic of a Service anywhere' },
+  ],
+  [
     'Lease',
     { read: ['edit', 'admin'], write: ['edit', 'admin'], why: 'locks of programs, nothing to look at' },
   ],
