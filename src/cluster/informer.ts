@@ -30,6 +30,8 @@ const firstBackoffMs = 100
 const maxBackoffMs = 15_000
 /** A stream that ends sooner and brought nothing counts as a failure, so that it is not asked again in a tight loop. */
 const shortWatchMs = 1_000
+/** A name that no object has: a list of it is empty and tells the revision. */
+const nobody = 'isthmus.dev.none'
 
 /**
  * Keeps a copy of a resource by list and watch until the signal aborts. A watch that ends or fails goes on from where
@@ -96,6 +98,8 @@ class ListWatch<O extends WithMetadata> implements Informer<O> {
   #resourceVersion: string | undefined
   #seen = '0'
   #failures = 0
+  /** A watch has ended: the server may have been restored from a backup before the next one begins. */
+  #wasCut: boolean = false
   #hasSynced = false
 
   constructor(cluster: InformerSource, resource: Resource<O>, options: InformerOptions) {
@@ -138,6 +142,7 @@ class ListWatch<O extends WithMetadata> implements Informer<O> {
     for (;;) {
       signal.throwIfAborted()
       try {
+        if (this.#wasCut) await this.#compareRevisions(signal)
         if (this.#resourceVersion === undefined) await this.#relist(signal)
         onSynced()
         await this.#watch(signal)
@@ -146,6 +151,28 @@ class ListWatch<O extends WithMetadata> implements Informer<O> {
         await this.#recover(thrown, signal)
       }
     }
+  }
+
+  /**
+   * A watch from a revision that the server has not reached waits in silence until it does, and then misses what came
+   * before: so the server is asked where it is.
+   */
+  async #compareRevisions(signal: AbortSignal): Promise<void> {
+    if (this.#resourceVersion === undefined) {
+      this.#wasCut = false
+      return
+    }
+    const { fieldSelector, namespace } = selectionOf(this.#options)
+    const none = [fieldSelector, `metadata.name=${nobody}`].filter(part => part !== undefined).join(',')
+    const selection = { ...(namespace === undefined ? {} : { namespace }), fieldSelector: none }
+    const { resourceVersion } = await this.#cluster.list(this.#resource, selection, signal)
+    this.#wasCut = false
+    if (Number(resourceVersion) >= Number(this.#seen)) return
+    this.#resourceVersion = undefined
+    this.#options.log.warn('the server has gone back to an earlier revision, listing again', {
+      seen: this.#seen,
+      now: resourceVersion,
+    })
   }
 
   async #relist(signal: AbortSignal): Promise<void> {
@@ -179,6 +206,7 @@ class ListWatch<O extends WithMetadata> implements Informer<O> {
         this.#apply(event)
       }
     } finally {
+      this.#wasCut = true
       settled ||= this.#options.clock.now() - started >= shortWatchMs
       if (settled) this.#failures = 0
     }
