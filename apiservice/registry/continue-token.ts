@@ -4,6 +4,8 @@ import { badRequest, type StatusError } from '../../src/kernel/errors.ts'
 import type { ObjectKey, Revision } from '../store-contract.ts'
 
 export type Position = {
+  /** The namespace whose part of a list over many the page ended in; undefined when the list has no parts. */
+  readonly within: string | undefined
   /** -1: the newest state, which is not the one that earlier pages have shown. */
   readonly revision: Revision | -1
   readonly after: ObjectKey
@@ -14,19 +16,18 @@ const tokenVersion = 'meta.k8s.io/v1'
 const keyEnd = '\0'
 
 /** URL-safe base64 of JSON, in the form of k8s.io/apiserver, with the resource of the last item. */
-export function toToken({ revision, after }: Position): string {
+export function toToken({ revision, within, after }: Position): string {
   const { resource, namespace, name } = after
   const start = `${namespace === '' ? '' : `${namespace}/`}${name}${keyEnd}`
-  return Buffer.from(JSON.stringify({ v: tokenVersion, rv: revision, start, r: resource })).toString(
-    'base64url',
-  )
+  const token = { v: tokenVersion, rv: revision, start, r: resource, ns: within }
+  return Buffer.from(JSON.stringify(token)).toString('base64url')
 }
 
 /** Throws 400 for what is no token of ours. */
 export function fromToken(token: string): Position {
   const value = parse(token)
   if (!isRecord(value)) throw invalidToken('not an object')
-  const { v, rv, start, r } = value
+  const { v, rv, start, r, ns: within } = value
   if (v !== tokenVersion) throw invalidToken('server does not recognize this encoded version')
   if (typeof rv !== 'number' || !Number.isSafeInteger(rv) || rv < -1 || rv === 0) {
     throw invalidToken('incorrect encoded start resourceVersion')
@@ -34,9 +35,11 @@ export function fromToken(token: string): Position {
   if (typeof start !== 'string' || !start.endsWith(keyEnd) || typeof r !== 'string') {
     throw invalidToken('incorrect encoded start key')
   }
+  if (within !== undefined && typeof within !== 'string') throw invalidToken('incorrect encoded namespace')
   const slash = start.indexOf('/')
   return {
     revision: rv,
+    within,
     after: {
       resource: r,
       namespace: slash < 0 ? '' : start.slice(0, slash),

@@ -16,7 +16,7 @@ export async function removeCollection(call: Call, signal: AbortSignal): Promise
   const options = await deleteOptions(call.request)
   const query = listQuery(call.request.query)
   const selection = selectionOf(call, query.selectors, undefined)
-  const { items, revision } = await pageOf(call, selection, query, signal)
+  const { items, revision } = await pageOf(call, [selection], query, signal)
   await removeAll(call, items, options, signal)
   return { type: 'list', served: call.resource.served, items, revision }
 }

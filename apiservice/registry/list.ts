@@ -5,7 +5,7 @@ import { fromToken, type Position, toToken } from './continue-token.ts'
 import { type ListQuery, listQuery } from './list-options.ts'
 import type { Call } from './parts.ts'
 import { reach } from './revision.ts'
-import { type Selection, type Show, selectionOf } from './selection.ts'
+import { type Selection, type Show, selectionsOf } from './selection.ts'
 
 /** How many objects are looked at in one read when selectors leave some out. */
 const chunkSize = 500
@@ -19,37 +19,39 @@ type Start = {
 export type Page = {
   readonly items: readonly StoredObject[]
   readonly revision: Revision
-  /** The last object that was looked at, when there is more behind it. */
-  readonly last: ObjectKey | undefined
+  /** Where the next page begins, when there is more. */
+  readonly next: Omit<Position, 'revision'> | undefined
   readonly remaining: number
 }
+
+type Selections = readonly [Selection, ...Selection[]]
 
 /** A list at one revision: the newest, one that is not older, an exact one, or the one of the page before. */
 export async function list(call: Call, view: View | undefined, signal: AbortSignal): Promise<Reply> {
   const query = listQuery(call.request.query)
-  const selection = selectionOf(call, query.selectors, view)
-  const page = await pageOf(call, selection, query, signal)
+  const selections = selectionsOf(call, query.selectors, view)
+  const { items, revision, next, remaining } = await pageOf(call, selections, query, signal)
   return {
     type: 'list',
     served: call.resource.served,
-    items: page.items,
-    revision: page.revision,
-    ...(page.last === undefined ? {} : { continue: toToken({ revision: page.revision, after: page.last }) }),
-    ...(page.last === undefined || selection.isFiltered ? {} : { remainingItemCount: page.remaining }),
+    items,
+    revision,
+    ...(next === undefined ? {} : { continue: toToken({ revision, ...next }) }),
+    ...(next === undefined || selections[0].isFiltered ? {} : { remainingItemCount: remaining }),
   }
 }
 
 /** One page of what a list query asks for; throws what the client is to see. */
 export async function pageOf(
   { parts }: Call,
-  selection: Selection,
+  selections: Selections,
   query: ListQuery,
   signal: AbortSignal,
 ): Promise<Page> {
-  if (query.continue !== '') return nextPage(parts.store, selection, query)
+  if (query.continue !== '') return nextPage(parts.store, selections, query)
   await reach(parts, query.revision, signal)
   const start = isExact(query) && query.revision !== undefined ? { revision: query.revision } : {}
-  return collect(parts.store, selection, start, query.limit)
+  return collect(parts.store, selections, start, query.limit)
 }
 
 /** A page at a revision that is not matched otherwise shows exactly that one. */
@@ -57,17 +59,22 @@ function isExact({ match, limit, revision }: ListQuery): boolean {
   return match === 'Exact' || (match === '' && limit > 0 && revision !== undefined && revision > 0)
 }
 
-async function nextPage(store: Store, selection: Selection, query: ListQuery): Promise<Page> {
+async function nextPage(store: Store, selections: Selections, query: ListQuery): Promise<Page> {
   if (query.revision !== undefined && query.revision !== 0) {
     throw badRequest('specifying resource version is not allowed when using continue')
   }
   const position = fromToken(query.continue)
-  if (!selection.scope.resources.includes(position.after.resource)) {
+  const [{ scope, within }] = selections
+  const isOfParts = position.within !== undefined
+  if (!scope.resources.includes(position.after.resource) || isOfParts !== (within !== undefined)) {
     throw badRequest('invalid continue token: continue key is not valid: it belongs to another list')
   }
-  const start = position.revision === -1 ? {} : { revision: position.revision }
+  const at = position.revision === -1 ? {} : { revision: position.revision }
+  const [first, ...others] = selections.filter(part => (part.within ?? '') >= (position.within ?? ''))
+  if (first === undefined) return { items: [], revision: store.revision(), ...at, ...noMore }
+  const start = first.within === position.within ? { ...at, after: position.after } : at
   try {
-    return await collect(store, selection, { ...start, after: position.after }, query.limit)
+    return await collect(store, [first, ...others], start, query.limit)
   } catch (thrown) {
     throw isReason(thrown, 'Expired') ? expiredToken(position, thrown) : thrown
   }
@@ -78,16 +85,44 @@ function expiredToken(position: Position, cause: Error): StatusError {
   return expired(message, toToken({ ...position, revision: -1 }))
 }
 
-/** Up to `limit` objects that the selection shows, 0 for all of them. Every read is at the revision of the first. */
+const noMore = { next: undefined, remaining: 0 }
+
+/** Up to `limit` objects that the selections show, 0 for all of them. Every read is at the revision of the first. */
 export async function collect(
   store: Store,
-  { scope, show, only }: Selection,
+  selections: Selections,
+  start: Start,
+  limit: number,
+): Promise<Page> {
+  const [first, ...others] = selections
+  const page = await collectPart(store, first, start, limit)
+  if (others.length === 0 || page.next !== undefined) return page
+  const items = [...page.items]
+  const { revision } = page
+  for (const selection of others) {
+    const left = limit === 0 ? 0 : limit - items.length
+    if (limit !== 0 && left === 0) return { items, revision, next: startOf(selection), remaining: 0 }
+    const part = await collectPart(store, selection, { revision }, left)
+    for (const item of part.items) items.push(item)
+    if (part.next !== undefined) return { ...part, items }
+  }
+  return { items, revision, ...noMore }
+}
+
+/** Before all that a selection shows. */
+function startOf({ scope, within }: Selection): Page['next'] {
+  return { within, after: { resource: scope.resources[0] ?? '', namespace: '', name: '' } }
+}
+
+async function collectPart(
+  store: Store,
+  { scope, show, only, within }: Selection,
   start: Start,
   limit: number,
 ): Promise<Page> {
   if (show === undefined) {
     const read = await store.list(scope, { ...start, limit })
-    return pageFrom(read.items, read.revision, read.items.at(-1), read.remaining)
+    return pageFrom({ ...read, last: read.items.at(-1), within })
   }
   if (only !== undefined && start.after === undefined) {
     return pageOfKeys(store, only, show, start.revision)
@@ -99,7 +134,7 @@ export async function collect(
     const behind = read.remaining + read.items.length - end
     const last = read.items[end - 1]
     if (items.length === limit || behind === 0 || last === undefined) {
-      return pageFrom(items, read.revision, last, behind)
+      return pageFrom({ items, revision: read.revision, last, remaining: behind, within })
     }
     from = { revision: read.revision, after: toKey(last) }
   }
@@ -123,7 +158,7 @@ async function pageOfKeys(
     const shown = object === undefined ? undefined : show(object)
     if (shown !== undefined) items.push(shown)
   }
-  return pageFrom(items, revision ?? store.revision(), undefined, 0)
+  return { items, revision: revision ?? store.revision(), ...noMore }
 }
 
 /** A key that sorts right before this one: no other name is between them. */
@@ -147,18 +182,18 @@ function take(objects: readonly StoredObject[], show: Show, items: StoredObject[
   return seen
 }
 
-function pageFrom(
-  items: readonly StoredObject[],
-  revision: Revision,
-  last: StoredObject | undefined,
-  remaining: number,
-): Page {
-  return {
-    items,
-    revision,
-    last: remaining === 0 || last === undefined ? undefined : toKey(last),
-    remaining,
-  }
+function pageFrom({
+  items,
+  revision,
+  last,
+  remaining,
+  within,
+}: Pick<Page, 'items' | 'revision' | 'remaining'> & {
+  readonly last: StoredObject | undefined
+  readonly within: string | undefined
+}): Page {
+  const next = remaining === 0 || last === undefined ? undefined : { within, after: toKey(last) }
+  return { items, revision, next, remaining }
 }
 
 function toKey({ resource, namespace, name }: StoredObject): ObjectKey {

@@ -140,8 +140,7 @@ function verbOf(
   const isAcrossNamespaces = kind.scope === 'Namespaced' && namespace === ''
   if (!isAcrossNamespaces) return verb
   if (isOfItem) throw noSuchPath()
-  const isRead = verb === 'list' || verb === 'watch'
-  if (!isRead || kind.storage === 'view') throw methodNotAllowed()
+  if (verb !== 'list' && verb !== 'watch') throw methodNotAllowed()
   return verb
 }
 

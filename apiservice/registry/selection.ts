@@ -17,6 +17,8 @@ export type Show = (object: StoredObject) => StoredObject | undefined
 
 /** What a list or a watch looks at. */
 export type Selection = {
+  /** Of a view over all namespaces: the one whose part of it this is. Undefined when there are no parts. */
+  readonly within: string | undefined
   readonly scope: Scope
   /** Absent: every object of the scope, as it is. */
   readonly show: Show | undefined
@@ -24,6 +26,25 @@ export type Selection = {
   readonly isFiltered: boolean
   /** Where all is that may be shown, when the selectors name it. Names beyond ASCII are searched for. */
   readonly only: readonly ObjectKey[] | undefined
+}
+
+/**
+ * The parts of what a list or a watch shows, in order: one; of a view over all namespaces, what each of them sees. Throws
+ * 400 for a field that the kind does not select by.
+ */
+export function selectionsOf(
+  call: Call,
+  selectors: Selectors,
+  view: View | undefined,
+): readonly [Selection, ...Selection[]] {
+  if (view === undefined || call.namespace !== '') return [selectionOf(call, selectors, view)]
+  const wanted = demanded(selectors, namespaceField)
+  const [first = '', ...others] = view.namespaces().filter(name => wanted === undefined || name === wanted)
+  const partOf = (namespace: string): Selection => ({
+    ...selectionOf({ ...call, namespace }, selectors, view),
+    within: namespace,
+  })
+  return [partOf(first), ...others.map(partOf)]
 }
 
 /** Throws 400 for a field that the kind does not select by. */
@@ -34,12 +55,13 @@ export function selectionOf(call: Call, selectors: Selectors, view: View | undef
   const name = demanded(wanted, nameField)
   if (view !== undefined) {
     const only = name !== undefined && isAscii(name) ? view.keysOf(name) : undefined
-    return { ...viewSelection(call, view, matches), only }
+    return { ...viewSelection(call, view, matches), within: undefined, only }
   }
   const resource = call.resource.qualified
   const namespace = namespaceOf(call, wanted)
   const isOneKey = name !== undefined && (call.resource.kind.scope === 'Cluster' || namespace !== '')
   return {
+    within: undefined,
     scope: { resources: [resource], namespace },
     show: matches && showing(matches),
     isFiltered: matches !== undefined,
@@ -53,7 +75,11 @@ function showing(matches: Matcher): Show {
   return object => (matches(object) ? object : undefined)
 }
 
-function viewSelection(call: Call, view: View, matches: Matcher | undefined): Omit<Selection, 'only'> {
+function viewSelection(
+  call: Call,
+  view: View,
+  matches: Matcher | undefined,
+): Omit<Selection, 'within' | 'only'> {
   const { namespace } = call
   return {
     scope: { resources: view.resources, namespace: '' },

@@ -15,6 +15,15 @@ export function transitions(batch: readonly StoreEvent[], show: Show | undefined
   return events
 }
 
+/** Of what is looked at in several parts: event for event, what each part sees of it. */
+export function transitionsOfAll(
+  batch: readonly StoreEvent[],
+  shows: readonly (Show | undefined)[],
+): readonly WatchEvent[] {
+  if (shows.length === 1) return transitions(batch, shows[0])
+  return batch.flatMap(event => shows.flatMap(show => transitions([event], show)))
+}
+
 function plainEvent({ type, object, previous }: StoreEvent): WatchEvent {
   if (type === 'DELETE') return { type: 'DELETED', object }
   return { type: previous === undefined ? 'ADDED' : 'MODIFIED', object }

@@ -11,8 +11,8 @@ import { collect } from './list.ts'
 import { type WatchQuery, watchQuery } from './list-options.ts'
 import type { Call, RegistryParts } from './parts.ts'
 import { reach } from './revision.ts'
-import { type Selection, selectionOf } from './selection.ts'
-import { transitions } from './transition.ts'
+import { type Selection, type Show, selectionsOf } from './selection.ts'
+import { transitionsOfAll } from './transition.ts'
 
 const bookmarkIntervalMs = 60_000
 /** How long before its end a watch is told where to go on. */
@@ -25,12 +25,12 @@ const longestSeconds = 86_400
 /** Throws 400 and 422 before the stream opens; what goes wrong later is an ERROR event. */
 export function watch(call: Call, view: View | undefined): Reply {
   const query = watchQuery(call.request.query)
-  const selection = selectionOf(call, query.selectors, view)
+  const selections = selectionsOf(call, query.selectors, view)
   return {
     type: 'watch',
     served: call.resource.served,
     open: (sink, signal) => {
-      new Watch({ call, view, query, selection, sink }).open(signal)
+      new Watch({ call, view, query, selections, sink }).open(signal)
     },
   }
 }
@@ -39,7 +39,7 @@ type Plan = {
   readonly call: Call
   readonly view: View | undefined
   readonly query: WatchQuery
-  readonly selection: Selection
+  readonly selections: readonly [Selection, ...Selection[]]
   readonly sink: WatchSink
 }
 
@@ -51,6 +51,7 @@ function beginsWithState({ revision, sendInitialEvents }: WatchQuery): boolean {
 class Watch implements StoreListener {
   readonly #plan: Plan
   readonly #parts: RegistryParts
+  readonly #shows: readonly (Show | undefined)[]
   /** What to undo at the end. */
   readonly #cleanups: (() => void)[] = []
   /** All up to here has been sent. */
@@ -62,6 +63,7 @@ class Watch implements StoreListener {
   constructor(plan: Plan) {
     this.#plan = plan
     this.#parts = plan.call.parts
+    this.#shows = plan.selections.map(({ show }) => show)
   }
 
   open(signal: AbortSignal): void {
@@ -75,14 +77,14 @@ class Watch implements StoreListener {
   }
 
   async #start(signal: AbortSignal): Promise<void> {
-    const { query, selection, sink } = this.#plan
+    const { query, selections, sink } = this.#plan
     const { store } = this.#parts
     if (!beginsWithState(query)) {
       this.#follow(query.revision === undefined || query.revision === 0 ? store.revision() : query.revision)
       return
     }
     await reach(this.#parts, query.revision, signal)
-    const { items, revision } = await collect(store, selection, {}, 0)
+    const { items, revision } = await collect(store, selections, {}, 0)
     if (this.#isOver) return
     if (items.length > 0) sink.events(items.map(object => ({ type: 'ADDED', object })))
     this.#through = revision
@@ -101,7 +103,7 @@ class Watch implements StoreListener {
     const from = Math.min(after, store.revision())
     this.#after = after
     this.#through = from
-    this.#cleanups.push(store.watch(this.#plan.selection.scope, from, this))
+    this.#cleanups.push(store.watch(this.#plan.selections[0].scope, from, this))
   }
 
   events(batch: readonly StoreEvent[], through: Revision): void {
@@ -109,7 +111,7 @@ class Watch implements StoreListener {
     const [first] = batch
     const isEarly = first !== undefined && first.object.revision <= this.#after
     const wanted = isEarly ? batch.filter(event => event.object.revision > this.#after) : batch
-    const shown = transitions(wanted, this.#plan.selection.show)
+    const shown = transitionsOfAll(wanted, this.#shows)
     if (shown.length > 0) this.#plan.sink.events(shown)
     this.#through = through
   }
@@ -155,7 +157,8 @@ class Watch implements StoreListener {
     const { view, call } = this.#plan
     if (view === undefined) return
     const leave = view.onChange(namespace => {
-      if (namespace !== call.namespace || this.#isOver) return
+      const isShown = call.namespace === '' || namespace === call.namespace
+      if (!isShown || this.#isOver) return
       this.#fail(expired('what this watch may show has changed as a whole: list again'))
     })
     this.#cleanups.push(leave)

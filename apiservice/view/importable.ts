@@ -58,6 +58,10 @@ export class ImportableView implements View {
     }
   }
 
+  namespaces(): readonly string[] {
+    return [...this.#members.keys()].sort((a, b) => (a < b ? -1 : 1))
+  }
+
   keysOf(name: string): readonly ObjectKey[] {
     const dot = name.indexOf('.')
     const service = { resource: serviceResource, namespace: '', name }

@@ -3,9 +3,13 @@ import { fromToken, toToken } from '../../../../apiservice/registry/continue-tok
 
 describe('continue tokens', () => {
   it.each([
-    { revision: 7, after: { resource: 'widgets.test.example.com', namespace: 'shop', name: 'web' } },
-    { revision: 7, after: { resource: 'namespaces', namespace: '', name: 'shop' } },
-    { revision: -1, after: { resource: 'namespaces', namespace: '', name: 'a:b@c' } },
+    {
+      revision: 7,
+      within: undefined,
+      after: { resource: 'widgets.test.example.com', namespace: 'shop', name: 'web' },
+    },
+    { revision: 7, within: 'east', after: { resource: 'namespaces', namespace: '', name: 'shop' } },
+    { revision: -1, within: undefined, after: { resource: 'namespaces', namespace: '', name: 'a:b@c' } },
   ])('lead back to %j', position => {
     const token = toToken(position)
     expect(token).toMatch(/^[\w-]+$/)
@@ -27,6 +31,7 @@ describe('continue tokens', () => {
     encode({ ...good, start: 'a' }),
     encode({ ...good, start: undefined }),
     encode({ ...good, r: undefined }),
+    encode({ ...good, ns: 5 }),
   ])('refuse %j', token => {
     expect(() => fromToken(token)).toThrow(
       expect.objectContaining({

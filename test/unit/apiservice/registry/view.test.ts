@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { View } from '../../../../apiservice/contract.ts'
 import type { StoredObject } from '../../../../apiservice/store-contract.ts'
 import { SightKind, SpaceKind, WidgetKind } from '../../../support/kinds.ts'
-import type { RegistryUnderTest } from '../../../support/registry.ts'
+import type { Answer, RegistryUnderTest } from '../../../support/registry.ts'
 import { aRegistry } from '../../../support/registry.ts'
 import { aSpace, aWidget, mergePatchType, spaces } from '../../../support/widgets.ts'
 
@@ -15,6 +15,7 @@ function labelView(): View & { readonly asked: readonly string[]; changed(namesp
   const listeners = new Set<(namespace: string) => void>()
   return {
     resources: ['spaces', 'widgets.test.example.com'],
+    namespaces: () => ['east', 'west'],
     keysOf: name => {
       const [namespace = '', inNamespace = ''] = name.split('.')
       return [
@@ -35,8 +36,8 @@ function labelView(): View & { readonly asked: readonly string[]; changed(namesp
       body: Buffer.from(
         object.body
           .toString()
-          .replace(/"name":"[^"]*"/, `"name":"${nameOf(object)}"`)
-          .replace(/"namespace":"[^"]*",/, ''),
+          .replace(/"namespace":"[^"]*",/, '')
+          .replace(/"name":"[^"]*"/, `"name":"${nameOf(object)}","namespace":"${namespace}"`),
       ),
     }),
     onChange: listener => {
@@ -48,6 +49,8 @@ function labelView(): View & { readonly asked: readonly string[]; changed(namesp
     },
   }
 }
+
+type StoredMeta = { readonly metadata: { readonly namespace: string; readonly name: string } }
 
 function nameOf({ namespace, name }: StoredObject): string {
   return namespace === '' ? name : `${namespace}.${name}`
@@ -156,15 +159,94 @@ describe('a view', () => {
     expect([east.isEnded, west.isEnded]).toEqual([true, false])
   })
 
+  describe('over all namespaces', () => {
+    const all = '/apis/test.example.com/v2/sights'
+    const seen = ({ body }: Answer): readonly string[] =>
+      body.items.map(({ metadata }: StoredMeta) => `${metadata.namespace}/${metadata.name}`)
+    const everything = ['east/s', 'east/bank.a', 'east/shop.a', 'west/bank.b', 'west/bank.c']
+
+    beforeEach(async () => {
+      for (const name of ['b', 'c']) {
+        await registry.send('POST', widgetsIn('bank'), {
+          body: aWidget(name, { metadata: { labels: { for: 'west' } } }),
+        })
+      }
+    })
+
+    it('lists what each of them sees, one after the other', async () => {
+      const answer = await registry.send('GET', all)
+      expect(seen(answer)).toEqual(everything)
+      expect(answer.body.metadata).toEqual({ resourceVersion: String(registry.store.revision()) })
+      expect(seen(await registry.send('GET', `${all}?labelSelector=app%3Dweb`))).toEqual(
+        everything.slice(1, 3),
+      )
+      const inWest = `${all}?fieldSelector=metadata.namespace%3Dwest`
+      expect(seen(await registry.send('GET', inWest))).toEqual(everything.slice(3))
+      expect(seen(await registry.send('GET', `${inWest},metadata.name%3Dbank.c`))).toEqual(['west/bank.c'])
+      expect(seen(await registry.send('GET', `${all}?fieldSelector=metadata.namespace%3Dnorth`))).toEqual([])
+      expect((await registry.send('GET', `${all}?fieldSelector=spec.x%3D1`)).code).toBe(400)
+    })
+
+    it.each([1, 2, 3, 4])('pages by %i, at one revision', async limit => {
+      const found: string[] = []
+      let token = ''
+      do {
+        const answer = await registry.send('GET', `${all}?limit=${limit}&continue=${token}`)
+        expect(answer.body.items.length).toBeLessThanOrEqual(limit)
+        found.push(...seen(answer))
+        token = answer.body.metadata.continue ?? ''
+        await registry.send('DELETE', `${widgetsIn('bank')}/c`)
+      } while (token !== '')
+      expect(found).toEqual(everything)
+    })
+
+    it('goes on when the namespace that a page ended in sees nothing any more', async () => {
+      const { body } = await registry.send('GET', `${all}?limit=2`)
+      view.namespaces = () => ['west']
+      const path = `${all}?continue=${body.metadata.continue}`
+      expect(seen(await registry.send('GET', path))).toEqual(everything.slice(3))
+      view.namespaces = () => []
+      expect(seen(await registry.send('GET', path))).toEqual([])
+    })
+
+    it('takes no continue token of one namespace, nor the reverse', async () => {
+      const one = await registry.send('GET', `${sights}?limit=1`)
+      const many = await registry.send('GET', `${all}?limit=1`)
+      for (const path of [
+        `${all}?continue=${one.body.metadata.continue}`,
+        `${sights}?continue=${many.body.metadata.continue}`,
+      ]) {
+        expect((await registry.send('GET', path)).body).toMatchObject({
+          code: 400,
+          message: expect.stringContaining('it belongs to another list'),
+        })
+      }
+    })
+
+    it('watches all of them, until what one may see changes as a whole', async () => {
+      const watch = await registry.watch(`${all}?watch=1&resourceVersion=${registry.store.revision()}`)
+      await patch(`${widgetsIn('bank')}/b`, { metadata: { labels: { for: 'east' } } })
+      await registry.send('DELETE', `${widgetsIn('bank')}/c`)
+      await watch.settle()
+      expect(watch.frames.map(({ type, object }) => `${type} ${object.metadata.namespace}`)).toEqual([
+        'ADDED east',
+        'DELETED west',
+        'DELETED west',
+      ])
+      view.changed('west')
+      expect([watch.seen.at(-1), watch.isEnded]).toEqual(['ERROR 410', true])
+    })
+
+    it('begins with what all of them see', async () => {
+      const watch = await registry.watch(`${all}?watch=1`)
+      expect(watch.seen).toEqual(everything.map(name => `ADDED ${name.slice(5)}`))
+    })
+  })
+
   it.each([
     ['POST', sights, 'create is not supported on resources of kind "sights.test.example.com"'],
     ['DELETE', sights, 'deletecollection is not supported on resources of kind "sights.test.example.com"'],
     ['PUT', `${sights}/shop.a`, 'update is not supported on resources of kind "sights.test.example.com"'],
-    [
-      'GET',
-      '/apis/test.example.com/v2/sights',
-      'the server does not allow this method on the requested resource',
-    ],
   ])('refuses %s %s', async (method, path, message) => {
     expect((await registry.send(method, path)).body).toMatchObject({ code: 405, message })
   })

@@ -50,6 +50,10 @@ describe('ImportableView', () => {
     expect(view.visible('member-east', slice('east'))).toBe(false)
   })
 
+  it('names the namespaces of its members in order', () => {
+    expect(viewOf(member('west'), member('east')).namespaces()).toEqual(['member-east', 'member-west'])
+  })
+
   it('shows nothing in a namespace that is no accepted member’s', () => {
     const view = viewOf(member('east'), member('west', { accepted: false }))
     for (const namespace of ['member-west', 'member-north', 'default', '']) {
