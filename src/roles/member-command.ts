@@ -29,16 +29,15 @@ const settings = {
       description: 'The join token that the hub made; needed until the cluster has joined once.',
     }),
   ),
-  heartbeatInterval: setting.optional(
-    setting.duration(
-      {
-        placeholder: 'TIME',
-        description:
-          'How often the hub is told that this cluster is there, 10s unless told; after four times as long without it the cluster counts as unavailable.',
-      },
-      '10m',
-      '1s',
-    ),
+  heartbeatInterval: setting.duration(
+    {
+      placeholder: 'TIME',
+      description:
+        'How often the hub is told that this cluster is there, 1s to 10m; after four times as long without it the cluster counts as unavailable.',
+      default: '10s',
+    },
+    '10m',
+    '1s',
   ),
   ...shared,
   controllers,
