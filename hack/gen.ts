@@ -1,4 +1,4 @@
-// npm run gen: writes what is derived from the kinds. A test compares it with what is committed.
+// npm run gen: writes what is derived from the kinds and the commands. A test compares it with what is committed.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

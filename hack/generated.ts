@@ -1,8 +1,10 @@
-// The files that are derived from the kinds, and what they should hold.
+// The files that are derived from the kinds and the commands, and what they should hold.
 import { customResourceDefinitions } from '../src/api/derive/crd.ts'
 import { aggregatedRoles } from '../src/api/derive/rbac.ts'
 import { kinds } from '../src/api/kinds/index.ts'
 import { toYaml } from '../src/codec/yaml.ts'
+import { apiPage, apiPageFile } from './api-page.ts'
+import { flagsPage } from './flags-page.ts'
 
 const notice = '# Written by `npm run gen` from src/api/kinds.\n'
 
@@ -15,6 +17,8 @@ export function generatedFiles(): Readonly<Record<string, string>> {
         notice + toYaml(crd),
       ]),
     ),
+    [apiPageFile]: apiPage(),
+    'docs/flags.md': flagsPage(),
     'deploy/rbac.yaml': notice + aggregatedRoles(kinds).map(toYaml).join('---\n'),
   }
 }
