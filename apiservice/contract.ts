@@ -229,6 +229,11 @@ export interface View {
   visible(namespace: string, object: StoredObject): boolean
   /** The object as the view shows it, with the same revision. Called only for visible objects; cheap. */
   render(namespace: string, object: StoredObject): StoredObject
+  /**
+   * The revision since which what a namespace may see is as it is now: a watch from an earlier one would not tell what came
+   * into sight or went out of it. Empty: of all namespaces.
+   */
+  since(namespace: string): Revision
   /** Calls back when what a namespace may see has changed as a whole: its watches then end with 410. */
   onChange(listener: (namespace: string) => void): () => void
 }

@@ -95,7 +95,8 @@ class Watch implements StoreListener {
   #follow(after: Revision): void {
     if (this.#isOver) return
     const { store } = this.#parts
-    const oldest = store.oldest()
+    const { call, view } = this.#plan
+    const oldest = Math.max(store.oldest(), view?.since(call.namespace) ?? 0)
     if (after < oldest) {
       this.#fail(expired(`too old resource version: ${after} (${oldest})`))
       return

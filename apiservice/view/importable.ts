@@ -12,7 +12,7 @@ import {
 } from '../../src/api/kinds/exported-endpoint-slice.ts'
 import { decodeBody, headOf } from '../../src/codec/object-bytes.ts'
 import type { View } from '../contract.ts'
-import type { ObjectKey, StoredObject } from '../store-contract.ts'
+import type { ObjectKey, Revision, StoredObject } from '../store-contract.ts'
 
 /** A member as the view needs it. */
 export type ViewMember = {
@@ -22,6 +22,8 @@ export type ViewMember = {
   readonly accepted: boolean
   /** The namespaces that it takes part in; absent for all. */
   readonly namespaces: readonly string[] | undefined
+  /** Since which this is so, or a later one when that is not known. */
+  readonly revision: Revision
 }
 
 /** What decides who sees an object, and what is shown around its bytes. */
@@ -44,22 +46,32 @@ export class ImportableView implements View {
   readonly resources = [serviceResource, sliceResource]
   /** By namespace. */
   #members = new Map<string, ViewMember>()
+  /** By namespace, for those that ever changed. */
+  readonly #since = new Map<string, Revision>()
+  #lastChange: Revision = 0
   /** An object version is read once, whoever asks. */
   readonly #facts = new WeakMap<StoredObject, Facts>()
   readonly #listeners = new Set<(namespace: string) => void>()
 
-  /** Replaces all members; watches of those whose own rights have changed end. */
-  setMembers(members: readonly ViewMember[]): void {
+  /** Replaces all members, as they are at a revision; watches of those whose own rights have changed end. */
+  setMembers(members: readonly ViewMember[], revision: Revision): void {
     const before = this.#members
     this.#members = new Map(members.map(member => [member.namespace, member]))
     for (const namespace of new Set([...before.keys(), ...this.#members.keys()])) {
       if (rightsOf(before.get(namespace)) === rightsOf(this.#members.get(namespace))) continue
+      const since = this.#members.get(namespace)?.revision ?? revision
+      this.#since.set(namespace, since)
+      this.#lastChange = Math.max(this.#lastChange, since)
       for (const listener of this.#listeners) listener(namespace)
     }
   }
 
   namespaces(): readonly string[] {
     return [...this.#members.keys()].sort((a, b) => (a < b ? -1 : 1))
+  }
+
+  since(namespace: string): Revision {
+    return namespace === '' ? this.#lastChange : (this.#since.get(namespace) ?? 0)
   }
 
   keysOf(name: string): readonly ObjectKey[] {

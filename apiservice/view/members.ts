@@ -11,8 +11,10 @@ export function followMembers(follow: Follow, view: ImportableView, signal: Abor
   const members = new Map<string, ViewMember>()
   const put = (object: StoredObject): boolean => {
     const [before, after] = [members.get(object.name), memberOf(object)]
+    if (before !== undefined && isDeepStrictEqual({ ...before, revision: after.revision }, after))
+      return false
     members.set(object.name, after)
-    return !isDeepStrictEqual(before, after)
+    return true
   }
   return follow(
     { resources: [`${MemberClusterKind.plural}.${MemberClusterKind.group}`], namespace: '' },
@@ -20,14 +22,15 @@ export function followMembers(follow: Follow, view: ImportableView, signal: Abor
       reset: items => {
         members.clear()
         for (const item of items) put(item)
-        view.setMembers([...members.values()])
+        view.setMembers([...members.values()], Math.max(0, ...items.map(({ revision }) => revision)))
       },
       events: batch => {
         const changes = batch.map(({ type, object }) =>
           type === 'PUT' ? put(object) : members.delete(object.name),
         )
         // What the hub writes down of heartbeats changes nobody's view.
-        if (changes.includes(true)) view.setMembers([...members.values()])
+        const { revision = 0 } = batch.at(-1)?.object ?? {}
+        if (changes.includes(true)) view.setMembers([...members.values()], revision)
       },
     },
     signal,
@@ -46,5 +49,6 @@ function memberOf(object: StoredObject): ViewMember {
     namespace: status?.namespace ?? memberNamespace(metadata.name),
     accepted: spec.accepted,
     namespaces: spec.namespaces,
+    revision: object.revision,
   }
 }

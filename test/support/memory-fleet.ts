@@ -291,7 +291,9 @@ function startViewBridge(hub: TestCluster, clock: ManualClock, signal: AbortSign
         namespace: memberNamespace(metadata.name),
         accepted: spec.accepted,
         namespaces: spec.namespaces,
+        revision: Number(metadata.resourceVersion),
       })),
+      Number((after ?? before)?.metadata.resourceVersion),
     )
     showAll()
   })

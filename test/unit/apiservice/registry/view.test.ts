@@ -16,6 +16,7 @@ function labelView(): View & { readonly asked: readonly string[]; changed(namesp
   return {
     resources: ['spaces', 'widgets.test.example.com'],
     namespaces: () => ['east', 'west'],
+    since: () => 0,
     keysOf: name => {
       const [namespace = '', inNamespace = ''] = name.split('.')
       return [
@@ -148,6 +149,18 @@ describe('a view', () => {
       'ADDED shop.a',
       `BOOKMARK ${registry.store.revision()} end`,
     ])
+  })
+
+  it('does not go on with a watch from before what a namespace may see changed', async () => {
+    const before = registry.store.revision()
+    await patch(`${widgetsIn('shop')}/b`, { spec: { size: 1 } })
+    const changed = registry.store.revision()
+    view.since = namespace => (namespace === 'east' ? changed : 0)
+    const late = await registry.watch(`${sights}?watch=1&resourceVersion=${before}`)
+    const current = await registry.watch(`${sights}?watch=1&resourceVersion=${changed}`)
+    const other = await registry.watch(`${sights.replace('east', 'west')}?watch=1&resourceVersion=${before}`)
+    expect([late.seen, late.isEnded]).toEqual([['ERROR 410'], true])
+    expect([current.isEnded, other.isEnded]).toEqual([false, false])
   })
 
   it('ends the watches of a namespace with 410 when all it may see has changed', async () => {

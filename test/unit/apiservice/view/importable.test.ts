@@ -9,6 +9,7 @@ const member = (cluster: string, overrides: Partial<ViewMember> = {}): ViewMembe
   namespace: `member-${cluster}`,
   accepted: true,
   namespaces: undefined,
+  revision: 1,
   ...overrides,
 })
 
@@ -37,7 +38,7 @@ const slice = (cluster: string, spec: object = {}): StoredObject =>
 
 function viewOf(...members: readonly ViewMember[]): ImportableView {
   const view = new ImportableView()
-  view.setMembers(members)
+  view.setMembers(members, 1)
   return view
 }
 
@@ -142,14 +143,27 @@ describe('ImportableView', () => {
     const view = viewOf(member('east'), member('west', { namespaces: ['a', 'b'] }))
     const told: string[] = []
     const stop = view.onChange(namespace => told.push(namespace))
-    view.setMembers([member('east'), member('west', { namespaces: ['b', 'a'] }), member('north')])
+    view.setMembers([member('east'), member('west', { namespaces: ['b', 'a'] }), member('north')], 9)
     expect(told.splice(0)).toEqual(['member-north'])
-    view.setMembers([member('east', { accepted: false }), member('west'), member('north')])
+    view.setMembers([member('east', { accepted: false }), member('west'), member('north')], 9)
     expect(told.splice(0)).toEqual(['member-east', 'member-west'])
-    view.setMembers([member('west'), member('north')])
+    view.setMembers([member('west'), member('north')], 9)
     expect(told).toEqual([])
     stop()
-    view.setMembers([])
+    view.setMembers([], 9)
     expect(told).toEqual([])
+  })
+
+  it('knows since when a namespace sees what it sees', () => {
+    const view = viewOf(member('east'), member('west', { revision: 3 }))
+    expect([view.since('member-east'), view.since('member-west'), view.since('')]).toEqual([1, 3, 3])
+    view.setMembers(
+      [member('east', { revision: 5 }), member('west', { namespaces: ['bank'], revision: 6 })],
+      9,
+    )
+    expect([view.since('member-east'), view.since('member-west'), view.since('')]).toEqual([1, 6, 6])
+    view.setMembers([member('east')], 9)
+    expect([view.since('member-east'), view.since('member-west'), view.since('')]).toEqual([1, 9, 9])
+    expect(view.since('member-north')).toBe(0)
   })
 })
