@@ -1,4 +1,4 @@
-// npm run check: formatting and lint, types, promises, import law, dead code. The first red stops.
+// npm run check: formatting and lint, types, promises, import law, dead code, sizes. The first red stops.
 import { spawnSync } from 'node:child_process'
 
 type Step = { readonly name: string; readonly command: readonly string[] }
@@ -20,6 +20,7 @@ const steps: readonly Step[] = [
     name: 'dead code',
     command: ['knip', '--config', 'hack/config/knip.json', '--treat-config-hints-as-errors'],
   },
+  { name: 'size ratchet', command: ['node', 'hack/ratchet.ts'] },
 ]
 
 for (const step of steps) {
