@@ -2,6 +2,7 @@
  * A member's side of joining: what it knows of its hub and the certificate that the hub gave it, kept in a folder. The
  * key is written before the hub is asked, so that a member whose answer was lost asks again with the same key.
  */
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type MemberJoin, MemberJoinKind } from '../api/kinds/member-join.ts'
 import { ClusterClient } from '../cluster/client.ts'
@@ -107,6 +108,8 @@ export async function joinHub(
     const answer = await signed(hub, clusterId, key, signal)
     const record: Record = { clusterId, servers: token.servers, ...answer, key }
     await save(folder, record)
+    // A later join, after a revocation, shall not have the old key signed again.
+    await rm(pendingKeyPath(folder), { force: true })
     return new Membership(options, record)
   } catch (thrown) {
     // The hub tells strangers nothing more.
@@ -126,8 +129,12 @@ export function readToken(text: string): JoinToken {
   return token
 }
 
+function pendingKeyPath(folder: string): string {
+  return join(folder, 'hub-pending.key')
+}
+
 async function pendingKey(folder: string): Promise<string> {
-  const path = join(folder, 'hub-pending.key')
+  const path = pendingKeyPath(folder)
   const kept = await readIfThere(path)
   if (kept?.startsWith('-----BEGIN PRIVATE KEY-----')) return kept
   const key = await makeKey()

@@ -92,6 +92,13 @@ describe('a member', () => {
     expect(keys[0]?.keySha256).toBe(keys[1]?.keySha256)
   })
 
+  it('joins with another key when it joins another time', async () => {
+    await joinHub(token, options, never)
+    await joinHub(token, options, never)
+    const keys = await Promise.all(asked.map(({ join: { spec } }) => verifyRequest(spec.request)))
+    expect(keys[0]?.keySha256).not.toBe(keys[1]?.keySha256)
+  })
+
   it('has a new key signed with its certificate, and keeps it', async () => {
     const membership = await joinHub(token, options, never)
     const before = membership.credentials()
