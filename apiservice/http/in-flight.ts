@@ -7,7 +7,7 @@ const mutating: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'del
 export type InFlightLimits = { readonly readOnly: number; readonly mutating: number }
 
 /** kube-apiserver's --max-requests-inflight and --max-mutating-requests-inflight. */
-const defaultLimits: InFlightLimits = { readOnly: 400, mutating: 200 }
+export const defaultLimits: InFlightLimits = { readOnly: 400, mutating: 200 }
 
 /** Refuses with 429 what would be too much at once. Watches are not counted, system:masters are never refused. */
 export function maxInFlight(metrics: Metrics, limits: InFlightLimits = defaultLimits): Stage {

@@ -11,7 +11,7 @@ import { type Call, keyOf, type Resource } from './parts.ts'
 import { sameState, withoutVersion } from './strategy.ts'
 
 /** What one object may take in the store, as etcd has it. */
-const maxStoredBytes = 1_536 * 1_024
+export const maxStoredBytes = 1_536 * 1_024
 /** Whoever loses so many races in a row is told to try again. */
 const maxAttempts = 100
 

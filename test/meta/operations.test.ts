@@ -22,6 +22,7 @@ const kubectl = 'kubectl --kubeconfig $STATE'
 /** What is done before the block that holds the text, since the page says so in words. */
 const before: readonly (readonly [text: string, action: (shell: Shell) => Promise<unknown>])[] = [
   ['tar -C $STATE -czf', shell => shell.stop('hub')],
+  ['rm -r $STATE/west/hub', shell => shell.stop('west')],
   [
     `${kubectl}/west/kubeconfig delete serviceimports`,
     async shell => {
@@ -88,8 +89,11 @@ const after: readonly (readonly [text: string, then: Then])[] = [
     },
   ],
   [
-    'west-again.token',
-    { command: 'cat $STATE/west-again.token', output: /^isthmus:\/\/\S+@127\.0\.0\.1:\d+\n$/ },
+    'rm -r $STATE/west/hub',
+    {
+      command: `${kubectl}/hub/kubeconfig get membercluster west -o jsonpath='{.spec.credentialGeneration}'`,
+      output: /^2$/,
+    },
   ],
   [
     'delete membercluster',
@@ -156,8 +160,7 @@ describe('the commands', () => {
     if (missing.length > 0) return context.skip(`needs ${missing.join(', ')} on the PATH`)
     for (const action of partsOf(before, block)) await action(shell)
     const home = roleOf.exec(block)?.groups?.home
-    if (home !== undefined) return shell.start(home, block)
-    const output = await shell.run(block)
+    const output = home === undefined ? await shell.run(block) : await shell.start(home, block)
     for (const pattern of partsOf(outputs, block)) expect(output).toMatch(pattern)
     if (block.includes('tar -C $STATE -xzf')) await shell.start('hub', blockWith('isthmus hub'))
     for (const { command, output: pattern } of partsOf(after, block)) {

@@ -34,7 +34,7 @@ export class Shell {
   }
 
   /** A block that ends with a process that runs until it is stopped; resolves with its `ready` line. */
-  async start(name: string, block: string): Promise<void> {
+  async start(name: string, block: string): Promise<string> {
     const log = openSync(join(this.#options.folder, `${name}.log`), 'a')
     // A group of its own, so that a signal reaches the process behind the shell.
     const child = spawn('bash', this.#arguments(block), {
@@ -44,10 +44,10 @@ export class Shell {
     })
     closeSync(log)
     this.#running.set(name, child)
-    await new Promise<void>((resolve, reject) => {
+    return new Promise((resolve, reject) => {
       if (child.stdout !== null) {
         createInterface({ input: child.stdout }).on('line', line => {
-          if (line.startsWith('ready')) resolve()
+          if (line.startsWith('ready')) resolve(line)
         })
       }
       child.once('exit', code =>
