@@ -11,7 +11,8 @@ export async function createReview(call: Call, review: Review, signal: AbortSign
   const { request, resource, namespace } = call
   const { kind } = resource
   const options = writeOptions('CreateOptions', request.query)
-  const sent = await readObject(call, options.fieldValidation)
+  // The status is the server's to fill; older clients send one that is full of nulls.
+  const { status: _status, ...sent } = await readObject(call, options.fieldValidation)
   checkNamespace(call, sent.metadata.namespace)
   const metadata = kind.scope === 'Namespaced' ? { ...sent.metadata, namespace } : sent.metadata
   const object = applyDefaults(kind, { ...sent, metadata })

@@ -17,7 +17,10 @@ describe('reviews', () => {
       ]),
     })
     const { code, body } = await registry.send('POST', questions, { body: asked })
-    expect([code, body]).toEqual([201, { ...asked, metadata: {}, status: { answer: 'admin: because' } }])
+    const answered = { ...asked, metadata: {}, status: { answer: 'admin: because' } }
+    expect([code, body]).toEqual([201, answered])
+    const withStatus = { ...asked, status: { answer: null } }
+    expect((await registry.send('POST', questions, { body: withStatus })).body).toEqual(answered)
     expect((await registry.send('GET', questions)).body).toMatchObject({
       code: 405,
       message: 'list is not supported on resources of kind "questions.test.example.com"',
