@@ -35,11 +35,11 @@ export interface Limited {
   destroy(): void
 }
 
-/** The open connections, the one that was quiet for longest first. */
+/** The open connections, the one that was quiet for longest first: of all clients, and of each. */
 export class Admission<C extends Limited> {
   readonly #limits: Pick<TcpLimits, 'connections' | 'connectionsPerAddress'>
   readonly #open = new Set<C>()
-  readonly #perAddress = new Map<string, number>()
+  readonly #ofAddress = new Map<string, Set<C>>()
 
   constructor(limits: Pick<TcpLimits, 'connections' | 'connectionsPerAddress'>) {
     this.#limits = limits
@@ -53,30 +53,42 @@ export class Admission<C extends Limited> {
     return this.#open.values()
   }
 
-  /** False when there is no room, also not by closing the longest idle connection. */
+  /**
+   * Makes room by closing the longest idle connection: of the same client when it has all that one may have, else of
+   * anybody (RFC 7766 6.2.3). False when none of them is idle.
+   */
   admit(connection: C): boolean {
-    const ofAddress = this.#perAddress.get(connection.address) ?? 0
-    if (ofAddress >= this.#limits.connectionsPerAddress) return false
-    if (this.#open.size >= this.#limits.connections && !this.#evict()) return false
-    this.#open.add(connection)
-    this.#perAddress.set(connection.address, (this.#perAddress.get(connection.address) ?? 0) + 1)
+    const { connections, connectionsPerAddress } = this.#limits
+    const own = this.#ofAddress.get(connection.address)
+    if (own !== undefined && own.size >= connectionsPerAddress && !this.#evict(own)) return false
+    if (this.#open.size >= connections && !this.#evict(this.#open)) return false
+    this.#add(connection)
     return true
   }
 
   /** The connection did something: it goes to the end of the line. */
   touch(connection: C): void {
-    if (this.#open.delete(connection)) this.#open.add(connection)
+    if (!this.#open.delete(connection)) return
+    this.#ofAddress.get(connection.address)?.delete(connection)
+    this.#add(connection)
   }
 
   remove(connection: C): void {
     if (!this.#open.delete(connection)) return
-    const left = (this.#perAddress.get(connection.address) ?? 1) - 1
-    if (left === 0) this.#perAddress.delete(connection.address)
-    else this.#perAddress.set(connection.address, left)
+    const own = this.#ofAddress.get(connection.address)
+    own?.delete(connection)
+    if (own?.size === 0) this.#ofAddress.delete(connection.address)
   }
 
-  #evict(): boolean {
-    for (const connection of this.#open) {
+  #add(connection: C): void {
+    this.#open.add(connection)
+    const own = this.#ofAddress.get(connection.address)
+    if (own === undefined) this.#ofAddress.set(connection.address, new Set([connection]))
+    else own.add(connection)
+  }
+
+  #evict(among: ReadonlySet<C>): boolean {
+    for (const connection of among) {
       if (!connection.idle) continue
       this.remove(connection)
       connection.destroy()

@@ -45,11 +45,12 @@ export type TcpClient = {
 /** A connection that takes messages apart. */
 export async function tcpClient(
   port: number,
-  options: { readonly host?: string; readonly allowHalfOpen?: boolean } = {},
+  options: { readonly host?: string; readonly from?: string; readonly allowHalfOpen?: boolean } = {},
 ): Promise<TcpClient> {
   const socket = connect({
     port,
     host: options.host ?? '127.0.0.1',
+    ...(options.from === undefined ? {} : { localAddress: options.from }),
     allowHalfOpen: options.allowHalfOpen ?? false,
   })
   const replies: Buffer[] = []

@@ -173,16 +173,51 @@ describe('limits', () => {
     expect(shown(await busy.next()).status).toBe('NOERROR')
   })
 
-  it('refuse one address that has enough', async () => {
+  it('let one address have a new connection for the one that it did not use for longest', async () => {
+    const { client, server } = await serving({ connectionsPerAddress: 3 })
+    const other = await client({ from: '127.0.0.2' })
+    await other.ask(web)
+    const [first, second, third] = [await client(), await client(), await client()]
+    await second.ask(web)
+    await first.ask(web)
+    await third.ask(web)
+    const fourth = await client()
+    await second.closed
+    for (const open of [fourth, first, third, other])
+      expect(shown(await open.ask(web)).status).toBe('NOERROR')
+    expect(server.connections).toBe(4)
+  })
+
+  it('never close for its own address what is in the middle of a query', async () => {
     const { client, server } = await serving({ connectionsPerAddress: 2 })
-    const [first, second] = [await client(), await client()]
-    await Promise.all([first.ask(web), second.ask(web)])
+    const [busy, idle] = [await client(), await client()]
+    busy.socket.write(Buffer.concat([framed(web), Buffer.from([0])]))
+    await busy.next()
+    await idle.ask(web)
     const third = await client()
-    await third.closed
+    await idle.closed
+    third.socket.write(Buffer.concat([framed(web), Buffer.from([0])]))
+    await third.next()
+    const refused = await client()
+    await refused.closed
+    expect(refused.replies).toEqual([])
     expect(server.connections).toBe(2)
-    first.socket.end()
-    await connectionsLeft(server, 1)
-    expect(shown(await (await client()).ask(web)).status).toBe('NOERROR')
+    for (const open of [busy, third]) {
+      open.socket.write(framed(web).subarray(1))
+      expect(shown(await open.next()).status).toBe('NOERROR')
+    }
+  })
+
+  it('let everybody ask while one client holds all that it may have', async () => {
+    const { client, server } = await serving()
+    await Promise.all(Array.from({ length: 300 }, () => client()))
+    await connectionsLeft(server, tcpLimits.connectionsPerAddress)
+    const replies = await Promise.all([
+      client().then(own => own.ask(web)),
+      client({ from: '127.0.0.2' }).then(other => other.ask(web)),
+    ])
+    expect(replies.map(reply => shown(reply).status)).toEqual(['NOERROR', 'NOERROR'])
+    expect(server.connections).toBe(tcpLimits.connectionsPerAddress + 1)
   })
 
   it('stop reading from a client that does not read, and end it when it goes on so', async () => {
