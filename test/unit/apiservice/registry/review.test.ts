@@ -19,7 +19,7 @@ describe('reviews', () => {
     const { code, body } = await registry.send('POST', questions, { body: asked })
     const answered = { ...asked, metadata: {}, status: { answer: 'admin: because' } }
     expect([code, body]).toEqual([201, answered])
-    const withStatus = { ...asked, status: { answer: null } }
+    const withStatus = { ...asked, status: { answer: [null] } }
     expect((await registry.send('POST', questions, { body: withStatus })).body).toEqual(answered)
     expect((await registry.send('GET', questions)).body).toMatchObject({
       code: 405,
