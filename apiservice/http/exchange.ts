@@ -166,8 +166,8 @@ export class Exchanges {
   }
 
   #log(request: ApiRequest, code: number, seconds: number): void {
-    const { method, path, user } = request
-    this.#options.log.debug('request', { method, path, user: user.name, code, seconds })
+    const { method, path } = request
+    this.#options.log.debug('request', { method, path, code, seconds })
   }
 }
 
