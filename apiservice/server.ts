@@ -81,6 +81,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     host: options.host,
     port: options.port,
     tls: options.tls,
+    clock: options.clock,
     log,
     handle: (request, response, target) => exchanges.handle(request, response, target),
   })

@@ -9,21 +9,22 @@ type ClientError = Error & { readonly code?: string }
  * connection, since nobody knows where the next request begins.
  */
 export function answerEarlyError(error: ClientError, socket: Duplex): void {
-  if (!socket.writable || error.code === 'ECONNRESET' || error.code?.startsWith('ERR_SSL')) {
-    socket.destroy()
-    return
-  }
-  socket.end(earlyResponse(statusOf(error).toStatus()))
+  // Answered already; what its client goes on to send makes more errors. Closing now could cost it the answer.
+  if (socket.writableEnded) return
+  const status = statusOf(error)
+  if (!socket.writable || status === undefined) socket.destroy()
+  else socket.end(earlyResponse(status.toStatus()))
 }
 
-function statusOf(error: ClientError): StatusError {
+/** Undefined for what is no fault of a request but the end of its connection. */
+function statusOf(error: ClientError): StatusError | undefined {
   if (error.code === 'HPE_HEADER_OVERFLOW') {
     return new StatusError(431, '', 'the request header fields are too large')
   }
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     return new StatusError(408, 'Timeout', 'the request did not arrive in time')
   }
-  return badRequest('the request is not valid HTTP')
+  return error.code?.startsWith('HPE_') ? badRequest('the request is not valid HTTP') : undefined
 }
 
 const phrases: ReadonlyMap<number, string> = new Map([

@@ -7,9 +7,11 @@ import type { Http2SecureServer, SecureServerOptions, ServerHttp2Session } from 
 import type { Socket } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
 import { fastify } from 'fastify'
+import type { Clock } from '../../src/kernel/clock.ts'
 import type { Logger } from '../../src/kernel/log.ts'
 import { maxBodyBytes } from './body.ts'
 import { answerEarlyError } from './early-error.ts'
+import { defaultHandshakeLimits, type HandshakeLimits, Handshakes } from './handshakes.ts'
 import type { RawRequest } from './request.ts'
 import type { RawResponse } from './respond.ts'
 
@@ -29,7 +31,11 @@ export type ListenerOptions = {
   readonly port: number
   readonly tls: TlsMaterial
   readonly handle: RawHandler
+  readonly clock: Clock
   readonly log: Logger
+  readonly handshakes?: HandshakeLimits
+  /** What a client has for its part of the end of a connection, after the last byte of ours. */
+  readonly lingerMs?: number
 }
 
 export type Listener = {
@@ -64,12 +70,14 @@ const http2Settings = {
 /** An HTTP/2 connection without a stream is closed after this; with streams it stays. */
 const idleSessionMs = 120_000
 
-const handshakeTimeoutMs = 10_000
+const defaultLingerMs = 5_000
 const tcpKeepAliveMs = 30_000
 
 /** Listens. Rejects with one sentence when it cannot. */
 export async function listen(options: ListenerOptions): Promise<Listener> {
-  const app = makeApp(options)
+  const limits = options.handshakes ?? defaultHandshakeLimits
+  const handshakes = new Handshakes(limits)
+  const app = makeApp(options, limits, handshakes)
   await app.ready()
   const { server } = app
   // TCP connections, so that those are known too whose handshake is not done.
@@ -78,8 +86,13 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   server.on('connection', socket => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
+    handshakes.begin(socket)
   })
   server.on('secureConnection', socket => {
+    handshakes.end(socket)
+    socket.once('finish', () =>
+      socket.setTimeout(options.lingerMs ?? defaultLingerMs, () => socket.destroy()),
+    )
     socket.on('error', error => options.log.debug('connection failed', { error: error.message }))
     // It was accepted before, and would now stay for as long as its client likes.
     if (stopping) socket.destroy()
@@ -107,18 +120,20 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   }
 }
 
-function makeApp(options: ListenerOptions) {
+function makeApp(options: ListenerOptions, limits: HandshakeLimits, handshakes: Handshakes) {
   const app = fastify({
     http2: true,
     http2SessionTimeout: 0,
-    https: serverOptions(options.tls),
+    https: serverOptions(options.tls, limits),
     bodyLimit: maxBodyBytes,
     // One route takes everything: the path is read by us, percent-decoded once, of any length.
     rewriteUrl: () => '/',
     routerOptions: { querystringParser: () => ({}) },
     return503OnClosing: false,
     exposeHeadRoutes: false,
-    clientErrorHandler: answerEarlyError,
+    clientErrorHandler: (error, socket) => {
+      if (!handshakes.fail(error, socket)) answerEarlyError(error, socket)
+    },
   })
   // Taken over in the first hook, before fastify would parse a body or look at a content type.
   app.addHook('onRequest', (request, reply) => {
@@ -129,13 +144,13 @@ function makeApp(options: ListenerOptions) {
   return app
 }
 
-function serverOptions(tls: TlsMaterial): SecureServerOptions {
+function serverOptions(tls: TlsMaterial, limits: HandshakeLimits): SecureServerOptions {
   return {
     ...secureContext(tls),
     allowHTTP1: true,
     requestCert: true,
     rejectUnauthorized: false,
-    handshakeTimeout: handshakeTimeoutMs,
+    handshakeTimeout: limits.handshakeMs,
     noDelay: true,
     keepAlive: true,
     keepAliveInitialDelay: tcpKeepAliveMs,

@@ -1,5 +1,6 @@
 import type { ApiRequest, Encoded, Responder, WatchEvent, WatchSink } from '../../apiservice/contract.ts'
 import { Exchanges } from '../../apiservice/http/exchange.ts'
+import type { HandshakeLimits } from '../../apiservice/http/handshakes.ts'
 import { type Listener, listen } from '../../apiservice/http/listener.ts'
 import { RequestMetrics } from '../../apiservice/http/request-metrics.ts'
 import { type Identity, issueServing, makeAuthority } from '../../src/identity/certificate.ts'
@@ -29,6 +30,8 @@ export async function httpFront(
     readonly metrics?: Metrics
     readonly served?: readonly string[]
     readonly maxUnreadBytes?: number
+    readonly handshakes?: HandshakeLimits
+    readonly lingerMs?: number
   } = {},
 ): Promise<HttpFront> {
   const authority = await makeAuthority('test', lifetime)
@@ -45,8 +48,11 @@ export async function httpFront(
     host: '127.0.0.1',
     port: 0,
     tls: { cert: serving.certificate, key: serving.key, clientCa: [authority.certificate] },
+    clock: options.clock ?? systemClock,
     log,
     handle: (request, response, target) => exchanges.handle(request, response, target),
+    ...(options.handshakes === undefined ? {} : { handshakes: options.handshakes }),
+    ...(options.lingerMs === undefined ? {} : { lingerMs: options.lingerMs }),
   })
   const url = `https://127.0.0.1:${listener.port}`
   const clients: ApiClient[] = []

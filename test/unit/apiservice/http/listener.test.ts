@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import { listen } from '../../../../apiservice/http/listener.ts'
 import { issueServing, makeAuthority } from '../../../../src/identity/certificate.ts'
+import { systemClock } from '../../../../src/kernel/clock.ts'
 import { silentLogger } from '../../../../src/kernel/log.ts'
 import { type HttpFront, httpFronts, lifetime, ok, recording, withBody } from '../../../support/http-front.ts'
 
@@ -72,10 +73,26 @@ describe('malformed requests over HTTP/1.1', () => {
     const front = await aFront(ok)
     const socket = connect(front.listener.port, '127.0.0.1')
     socket.on('error', () => undefined)
-    socket.write('GET / HTTP/1.1\r\n\r\n')
+    socket.resume().write('DELETE / HTTP/1.1\r\n\r\n')
     await once(socket, 'close')
     expect((await front.client('HTTP/2').send('/')).status).toBe(200)
   })
+})
+
+it.each([
+  ['a request that is no HTTP', 'nonsense\r\n\r\n'],
+  ['a refused request that it goes on with', 'GET / HTTP/9.9\r\n\r\n', 'more\r\n'],
+  ['the last request of a connection', 'GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n'],
+])('a client that leaves its end open after %s is cut off', async (_, sent, more = '') => {
+  const front = await aFront(ok, { lingerMs: 20 })
+  const socket = await tls(front, 'http/1.1', true)
+  socket.resume().write(sent)
+  await once(socket, 'end')
+  socket.write(more)
+  front.listener.stop()
+  await front.listener.close(new AbortController().signal)
+  expect(socket.writable).toBe(true)
+  socket.destroy()
 })
 
 describe('HTTP/2', () => {
@@ -137,6 +154,7 @@ describe('the listener', () => {
       host: '127.0.0.1',
       port: front.listener.port,
       tls: { cert: serving.certificate, key: serving.key, clientCa: [] },
+      clock: systemClock,
       log: silentLogger,
       handle: () => undefined,
     })
@@ -175,12 +193,14 @@ describe('the listener', () => {
   })
 })
 
-async function tls(front: HttpFront, protocol = 'http/1.1') {
+async function tls(front: HttpFront, protocol = 'http/1.1', allowHalfOpen = false) {
   const socket = connectTls({
     port: front.listener.port,
     host: '127.0.0.1',
     rejectUnauthorized: false,
     ALPNProtocols: [protocol],
+    // Not in the types.
+    ...{ allowHalfOpen },
   })
   socket.on('error', () => undefined)
   await once(socket, 'secureConnect')
