@@ -32,8 +32,9 @@ export class ExportFlow {
 
   /** For when this cluster's objects have been read. */
   startLocal(): void {
-    const { clock, informers } = this.#context
+    const { clock, informers, standing } = this.#context
     const { exportedServices, serviceExports, services } = informers
+    standing.onChange(() => this.#addAllStatuses())
     for (const informer of [serviceExports, services]) {
       informer.onChange(({ before, after }) => this.#status.add(keyOf((after ?? before)?.metadata ?? noName)))
     }
@@ -89,7 +90,7 @@ export class ExportFlow {
       collected,
       exportedServices: informers.exportedServices,
       hubNamespace,
-      failure: ref => this.#unreached ?? this.#failures.get(keyOf(ref)),
+      failure: ref => this.#failure(keyOf(ref)),
       local: localWriter,
       events: new EventRecorder({ cluster: local, component: 'isthmus-agent', clock, log }),
       clock,
@@ -119,6 +120,13 @@ export class ExportFlow {
       hubNamespace,
     })
     return queue('export slices', hubWriter, (ref, signal) => push.reconcile(ref, signal))
+  }
+
+  /** That the hub refuses this cluster is why every push fails, also those that nobody tries. */
+  #failure(key: string): PushFailure | undefined {
+    const { refusal } = this.#context.standing
+    if (refusal !== undefined) return { refused: true, message: refusal }
+    return this.#unreached ?? this.#failures.get(key)
   }
 
   #outcome(key: string, failure: PushFailure | undefined): void {

@@ -7,12 +7,14 @@ import { NamespaceKind } from './api/kinds/namespace.ts'
 import { ServiceKind } from './api/kinds/service.ts'
 import { ServiceExportKind } from './api/kinds/service-export.ts'
 import { ServiceImportKind } from './api/kinds/service-import.ts'
+import { membershipRefusal } from './api/membership-refusal.ts'
 import type { ObjectMeta } from './api/meta.ts'
 import { type Cluster, type Ref, type Resource, refOf, resource } from './cluster/cluster.ts'
 import { startInformer } from './cluster/informer.ts'
 import { Writer } from './cluster/writer.ts'
 import { SliceSources } from './endpoints/sources.ts'
 import { type Collected, collect } from './export/collect.ts'
+import { HubStanding } from './hub-standing.ts'
 import type { Family } from './ip/address.ts'
 import type { Clock } from './kernel/clock.ts'
 import { isReason } from './kernel/errors.ts'
@@ -41,6 +43,8 @@ type Reconcile = (ref: Ref, signal: AbortSignal) => Promise<void>
 
 export type MemberContext = MemberFlowOptions & {
   readonly signal: AbortSignal
+  /** What the answers of `hub` say of this member. */
+  readonly standing: HubStanding
   readonly informers: ReturnType<typeof startInformers>
   /** Of all slices, kept current by `member-flow.ts` before anything else is told of a change. */
   readonly sources: SliceSources
@@ -49,19 +53,22 @@ export type MemberContext = MemberFlowOptions & {
   /** What the export of this name comes to now; undefined when there is none. */
   collected(service: Ref): Collected | undefined
   /**
-   * A queue of objects. Keys that failed because a server was away come back with their backoff, or as soon as `writer`
-   * has reached it.
+   * A queue of objects. Keys that failed because a server was away, or because the hub refuses this member, come back
+   * with their backoff, or as soon as `writer` has reached it and as soon as the hub accepts this member again.
    */
   queue(name: string, writer: Writer, reconcile: Reconcile): WorkQueue
 }
 
-export function makeContext(options: MemberFlowOptions, signal: AbortSignal): MemberContext {
-  const log = options.log.child({ flow: 'member', member: options.cluster })
+export function makeContext(given: MemberFlowOptions, signal: AbortSignal): MemberContext {
+  const log = given.log.child({ flow: 'member', member: given.cluster })
+  const standing = new HubStanding(given.cluster, log)
+  const options = { ...given, hub: standing.observe(given.hub) }
   const informers = startInformers({ ...options, log }, signal)
   return {
     ...options,
     log,
     signal,
+    standing,
     informers,
     sources: new SliceSources(options.cluster),
     localWriter: new Writer(options.local, options.metrics),
@@ -75,19 +82,28 @@ export function makeContext(options: MemberFlowOptions, signal: AbortSignal): Me
           try {
             await reconcile(refOf(key), keySignal)
           } catch (thrown) {
-            if (isReason(thrown, 'ServiceUnavailable', 'Timeout', 'ServerTimeout')) failed.add(key)
+            if (comesBack(thrown, options.cluster)) failed.add(key)
             throw thrown
           }
         },
         signal,
       )
-      writer.onWritten(() => {
+      const retry = (): void => {
         for (const key of failed) queue.add(key)
         failed.clear()
+      }
+      writer.onWritten(retry)
+      standing.onChange(() => {
+        if (standing.refusal === undefined) retry()
       })
       return queue
     },
   }
+}
+
+function comesBack(thrown: unknown, cluster: string): boolean {
+  const isAway = isReason(thrown, 'ServiceUnavailable', 'Timeout', 'ServerTimeout')
+  return isAway || membershipRefusal(thrown, cluster) !== undefined
 }
 
 function startInformers(options: MemberFlowOptions, signal: AbortSignal) {

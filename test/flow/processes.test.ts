@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.ts'
 import { freePorts, temporaryFolder } from '../support/fleet.ts'
 import { memberClusters, serviceExports } from '../support/memory-fleet.ts'
 import { runRole, runToEnd } from '../support/role-process.ts'
-import { members, type SeparateProcesses, separateProcesses } from './deployment.ts'
+import { type Member, members, type SeparateProcesses, separateProcesses } from './deployment.ts'
 import { Shop, signal } from './shop.ts'
 
 describe('separate processes', () => {
@@ -18,6 +18,13 @@ describe('separate processes', () => {
     for (const member of members) await shop.open(member)
   }, 120_000)
   afterAll(() => deployment.stop())
+
+  const readyOf = async (member: Member, name: string): Promise<string> => {
+    const { items } = await deployment.client(member).list(serviceExports, {}, signal())
+    const found = items.find(({ metadata }) => metadata.name === name)
+    const ready = found?.status?.conditions?.find(({ type }) => type === 'Ready')
+    return `${ready?.status} ${ready?.reason} ${ready?.message}`
+  }
 
   it('go on without a member, whose DNS keeps answering, also when it starts anew', async () => {
     await shop.export('west', 'db', { addresses: ['10.2.0.41'], isHeadless: true })
@@ -52,9 +59,12 @@ describe('separate processes', () => {
     })
     const exports = await deployment.client('west').list(serviceExports, {}, signal())
     expect(exports.items.map(({ metadata }) => metadata.name)).toEqual(['db'])
+    const refused = 'False Failed this cluster is not accepted by the hub'
+    await eventually(async () => expect(await readyOf('west', 'db')).toBe(refused), 30_000)
     const accepted = { spec: { accepted: true } }
     await deployment.client('hub').mergePatch(memberClusters, west, accepted, { signal: signal() })
     await shop.expectAnswers('db', ['10.2.0.42'])
+    await eventually(async () => expect(await readyOf('west', 'db')).toMatch(/^True Exported/), 30_000)
   }, 180_000)
 
   it('refuse a token that is meant for another cluster, and say so', async () => {

@@ -2,8 +2,8 @@ import type { Cluster, ClusterEvent, Resource, Selection } from '../../src/clust
 import { unavailable } from '../../src/kernel/errors.ts'
 
 export type Link = Cluster & {
-  /** Every request fails from now on, and open watches end. */
-  cut(): void
+  /** Every request fails from now on, and open watches end: with this error, or as when the cluster is away. */
+  cut(thrown?: Error): void
   restore(): void
 }
 
@@ -40,7 +40,7 @@ export function linkTo(cluster: Cluster): Link {
     deleteCollection: (resource, selection, signal) =>
       guarded(() => cluster.deleteCollection(resource, selection, signal)),
     discover: signal => guarded(() => cluster.discover(signal)),
-    cut: () => lifetime.abort(away()),
+    cut: thrown => lifetime.abort(thrown ?? away()),
     restore: () => {
       lifetime = new AbortController()
     },
