@@ -1,12 +1,14 @@
 import type { Condition } from '../api/meta.ts'
 import type { Occurrence } from '../cluster/event-recorder.ts'
 
-/** What is worth an Event when the conditions of an export go from one state to another. */
+/** What is worth an Event when the conditions of an export go from one state to another; one cause has one Event. */
 export function occurrencesOf(
   before: readonly Condition[],
   after: readonly Condition[],
 ): readonly Occurrence[] {
+  const invalid = after.find(({ type, status }) => type === 'Valid' && status === 'False')
   return after.flatMap(condition => {
+    if (condition.type === 'Ready' && condition.message === invalid?.message) return []
     const old = before.find(c => c.type === condition.type)
     const changed = old?.status !== condition.status || old.reason !== condition.reason
     return changed ? (changes[condition.type]?.(condition, old) ?? []) : sameState(condition, old)

@@ -25,16 +25,21 @@ export function jsonLogger({ level, clock, destination }: LoggerOptions): Logger
   return wrapped(pino(options, destination ?? pino.destination({ fd: 2, sync: true })))
 }
 
-function wrapped(inner: Pino): Logger {
+/** pino would write a key that is bound or given once more a second time. */
+function wrapped(root: Pino, bound: LogFields = {}): Logger {
+  const inner = root.child(bound)
   const at =
     (level: 'error' | 'warn' | 'info' | 'debug') =>
-    (message: string, fields: LogFields = {}): void =>
-      inner[level](fields, message)
+    (message: string, fields: LogFields = {}): void => {
+      const overrides = Object.keys(fields).some(key => Object.hasOwn(bound, key))
+      if (overrides) root[level]({ ...bound, ...fields }, message)
+      else inner[level](fields, message)
+    }
   return {
     error: at('error'),
     warn: at('warn'),
     info: at('info'),
     debug: at('debug'),
-    child: fields => wrapped(inner.child(fields)),
+    child: fields => wrapped(root, { ...bound, ...fields }),
   }
 }

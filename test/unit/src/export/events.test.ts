@@ -35,6 +35,16 @@ const rows: readonly {
     after: ['Ready False Failed away'],
     told: ['Warning ExportFailed away'],
   },
+  {
+    before: [],
+    after: ['Valid False InvalidServiceType no endpoints', 'Ready False Failed no endpoints'],
+    told: ['Warning InvalidServiceType no endpoints'],
+  },
+  {
+    before: ['Valid False NoService none', 'Ready False Pending none'],
+    after: ['Valid False InvalidServiceType no endpoints', 'Ready False Failed no endpoints'],
+    told: ['Warning InvalidServiceType no endpoints'],
+  },
   { before: ['Ready False Failed x'], after: ['Ready False Failed y'], told: [] },
   { before: [], after: ['Conflict False NoConflicts'], told: [] },
   { before: [], after: ['Conflict True PortConflict ports'], told: ['Warning Conflict ports'] },

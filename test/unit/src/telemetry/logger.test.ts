@@ -18,6 +18,19 @@ describe('the log', () => {
     ])
   })
 
+  it('says every key once: the innermost value counts', () => {
+    const { log, lines } = setup('info')
+    const dns = log.child({ cluster: 'east', zone: 'clusterset.local' })
+    dns.child({ cluster: 'west', resource: 'services' }).info('listed')
+    dns.info('renamed', { cluster: 'north' })
+    dns.info('as before')
+    expect(lines.map(line => line.replace(/^.*?Z",/, '').trim())).toEqual([
+      '"cluster":"west","zone":"clusterset.local","resource":"services","message":"listed"}',
+      '"cluster":"north","zone":"clusterset.local","message":"renamed"}',
+      '"cluster":"east","zone":"clusterset.local","message":"as before"}',
+    ])
+  })
+
   it('leaves out what is below its level', () => {
     const { log, lines } = setup('warn')
     log.debug('a')
