@@ -30,43 +30,49 @@ const maxAttempts = 5
 
 /** Throws what the server says when something cannot be created. */
 export async function bootstrap(options: BootstrapOptions, signal: AbortSignal): Promise<void> {
-  await ensure(options, namespaces, systemNamespaces.map(namespaceNamed), signal)
+  let created = await ensure(options, namespaces, systemNamespaces.map(namespaceNamed), signal)
   for (const object of options.policy) {
     const { kind, metadata } = object
     if (!policyResources.has(kind)) throw new Error(`${kind} ${metadata.name} is no part of a policy`)
   }
   // Roles first, so that no binding is ever there without its role.
   for (const [kind, of] of policyResources) {
-    await ensure(
+    created += await ensure(
       options,
       of,
       options.policy.filter(object => object.kind === kind),
       signal,
     )
   }
+  if (created > 0) options.log.info('created what a cluster has from the start', { objects: created })
 }
 
 function namespaceNamed(name: string): Namespace {
   return { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }
 }
 
-/** What is missing is made at once: the writes share their sync. */
+/** What is missing is made at once: the writes share their sync. Answers how many that were. */
 async function ensure<O extends KubeObject>(
   { cluster, log }: BootstrapOptions,
   of: Resource<O>,
   wanted: readonly O[],
   signal: AbortSignal,
-): Promise<void> {
+): Promise<number> {
   const { items } = await cluster.list(of, {}, signal)
   const found = new Map(items.map(item => [item.metadata.name, item]))
-  await Promise.all(
+  const created = await Promise.all(
     wanted.map(async object => {
       const { name } = object.metadata
       const there = found.get(name)
       if (there !== undefined) await restore(cluster, { of, wanted: object, found: there }, signal)
-      else if (await createMissing(cluster, of, object, signal)) log.info('created', { kind: of.kind, name })
+      else if (await createMissing(cluster, of, object, signal)) {
+        log.debug('created', { kind: of.kind, name })
+        return true
+      }
+      return false
     }),
   )
+  return created.filter(Boolean).length
 }
 
 async function createMissing<O>(
