@@ -55,7 +55,7 @@ async function prepare(directory: string): Promise<void> {
     await makeDirectory(directory)
     names = await readdir(directory)
   } catch (thrown) {
-    const message = `The store directory ${directory} cannot be used: ${errorText(thrown)}.`
+    const message = `the store directory ${directory} cannot be used: ${errorText(thrown)}`
     throw new StoreOpenError(directory, 'unwritable', message, thrown)
   }
   const hasData = names.some(name => /\.(ldb|sst|log)$|^MANIFEST-/.test(name))
@@ -94,7 +94,7 @@ async function readMarker(db: Database, directory: string): Promise<void> {
   const value = await db.get(formatKey)
   if (value !== undefined) return checkMarker(value, directory)
   for await (const _key of db.keys({ limit: 1 })) {
-    const message = `The directory ${directory} holds a LevelDB database that is not an Isthmus store.`
+    const message = `the directory ${directory} holds a LevelDB database that is not an Isthmus store`
     throw new StoreOpenError(directory, 'foreign', message)
   }
   const marker = Buffer.from(JSON.stringify({ format, schema }))
@@ -112,8 +112,8 @@ function checkMarker(value: Buffer, directory: string): void {
   }
   if (itsFormat <= format && itsSchema <= schema) return
   const message =
-    `The store in ${directory} was written by a newer release ` +
-    `(format ${itsFormat}, schema ${itsSchema}; this release knows format ${format}, schema ${schema}).`
+    `the store in ${directory} was written by a newer release ` +
+    `(format ${itsFormat}, schema ${itsSchema}; this release knows format ${format}, schema ${schema})`
   throw new StoreOpenError(directory, 'newer', message)
 }
 
@@ -124,17 +124,17 @@ function openProblem(directory: string, thrown: unknown): StoreOpenError {
     return new StoreOpenError(
       directory,
       'locked',
-      `The store in ${directory} is in use by another process.`,
+      `the store in ${directory} is in use by another process`,
       thrown,
     )
   }
   const isFileMissing = /no such file/i.test(errorText(cause))
   if (code === 'LEVEL_CORRUPTION' || isFileMissing) return corrupt(directory, errorText(cause), thrown)
-  const message = `The store in ${directory} cannot be opened: ${errorText(cause)}.`
+  const message = `the store in ${directory} cannot be opened: ${errorText(cause)}`
   return new StoreOpenError(directory, 'unwritable', message, thrown)
 }
 
 function corrupt(directory: string, why: string, cause?: unknown): StoreOpenError {
-  const message = `The store in ${directory} is damaged and is left as it is: ${why}.`
+  const message = `the store in ${directory} is damaged and is left as it is: ${why}`
   return new StoreOpenError(directory, 'corrupt', message, cause)
 }

@@ -32,7 +32,7 @@ async function refusal(at = directory): Promise<StoreOpenError> {
     (thrown: unknown) => thrown,
   )
   if (!(error instanceof StoreOpenError)) throw new Error('the store was opened', { cause: error })
-  expect(error.message).toMatch(/^The .*\.$/)
+  expect(error.message).toMatch(/^the .*[^.]$/)
   expect(error.message).not.toContain('\n')
   expect(error.message).toContain(at)
   expect(error.directory).toBe(at)
