@@ -1,5 +1,6 @@
 /** The commands of the program. What a command runs is loaded when it runs. */
 import { Command } from 'commander'
+import manifest from '../../package.json' with { type: 'json' }
 import { type CommandDefinition, defineCommand, type Environment } from './command.ts'
 import { dnsCommand } from './dns-command.ts'
 import { fleetCommand } from './fleet-command.ts'
@@ -25,6 +26,7 @@ export function makeProgram(environment: Environment): Command {
   const program = new Command('isthmus')
     .description('Joins Kubernetes clusters into one ClusterSet.')
     .helpCommand(false)
+    .version(manifest.version, '--version', 'output the version')
   for (const [path, definition] of Object.entries(commands)) {
     const parent = path.startsWith('token ') ? token : program
     parent.addCommand(defineCommand(definition, environment))

@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { clusterIdProblem } from '../api/cluster-id.ts'
+import { bitsOf, parseAddress, textOf } from '../ip/address.ts'
 import { overlaps, parseCidr } from '../ip/cidr.ts'
 import { errorText } from '../kernel/abort.ts'
 
@@ -97,6 +98,18 @@ function durationMs(text: string): number {
   return parts.reduce((sum, [, count, unit]) => sum + Number(count) * (unitsMs.get(unit ?? '') ?? 0), 0)
 }
 
+/** Takes no value that `isTaken`, which `why` says. */
+export function except<T>(setting: Setting<T>, isTaken: (value: T) => boolean, why: string): Setting<T> {
+  return {
+    ...setting,
+    parse: value => {
+      const parsed = setting.parse(value)
+      if (isTaken(parsed)) throw new Error(why)
+      return parsed
+    },
+  }
+}
+
 /** Values with commas between them, none twice. */
 export function listOf<T>(item: Setting<T>, maximum = maxListed): Setting<readonly T[]> {
   return {
@@ -126,10 +139,24 @@ export function cidr(words: Words): Setting<string> {
   return {
     ...words,
     parse: value => {
-      if (parseCidr(value) === undefined) throw new Error('must be blocks of addresses such as 10.0.0.0/16')
-      return value
+      if (parseCidr(value) !== undefined) return value
+      const around = blockAround(value)
+      const better =
+        around === undefined ? ' such as 10.0.0.0/16' : `, and ${value} is an address in ${around}`
+      throw new Error(`must be blocks of addresses${better}`)
     },
   }
+}
+
+/** The block that a text with bits behind its prefix was meant to be; undefined when it is something else. */
+function blockAround(value: string): string | undefined {
+  const [head = '', length = ''] = value.split('/')
+  const address = parseAddress(head)
+  if (address === undefined || !/^\d{1,3}$/.test(length)) return undefined
+  const hostBits = BigInt(bitsOf[address.family] - Number(length))
+  if (hostBits < 0n) return undefined
+  const first = (address.value >> hostBits) << hostBits
+  return parseCidr(`${textOf(address.family, first)}/${Number(length)}`)?.text
 }
 
 /** Blocks of addresses that do not overlap, at most `ofFamily` of each family. */

@@ -1,5 +1,8 @@
 /** Settings that several commands have. */
+
+import { overlaps, parseCidr } from '../ip/cidr.ts'
 import { logLevels } from '../telemetry/logger.ts'
+import { UsageError } from './command.ts'
 import * as setting from './setting.ts'
 
 export const logLevel = setting.oneOf(
@@ -38,6 +41,19 @@ export const serviceCidr = setting.cidrs(
   },
   1,
 )
+
+/** Throws when an address of a Service could be a ClusterSetIP as well. */
+export function requireApart(clusterSetCidrs: readonly string[], serviceCidrs: readonly string[]): void {
+  const blocks = serviceCidrs.map(parseCidr).filter(block => block !== undefined)
+  for (const text of clusterSetCidrs) {
+    const pool = parseCidr(text)
+    const other = pool && blocks.find(block => overlaps(pool, block))
+    if (other === undefined) continue
+    throw new UsageError(
+      `--clusterset-cidr ${text} overlaps --service-cidr ${other.text}: choose blocks that do not, or a Service and a ClusterSet service get the same address`,
+    )
+  }
+}
 
 export function portSetting(description: string, number: number): setting.Setting<number> {
   return setting.integer({ placeholder: 'PORT', description, default: String(number) }, 1, 65_535)

@@ -33,11 +33,15 @@ const settings = {
         'The only cluster id that may join with the token; a member of that id gets new credentials.',
     }),
   ),
-  expires: setting.duration({
-    placeholder: 'TIME',
-    description: 'After which time the token is refused.',
-    default: '1h',
-  }),
+  expires: setting.duration(
+    {
+      placeholder: 'TIME',
+      description: 'After which time the token is refused, at least 1m.',
+      default: '1h',
+    },
+    undefined,
+    '1m',
+  ),
   hub: setting.optional(
     setting.listOf(
       setting.address({

@@ -10,6 +10,7 @@ const settings = {
   port: setting.integer({ ...words, default: '7443' }, 0, 65_535),
   clusterId: setting.optional(setting.clusterId(words)),
   members: setting.listOf(setting.clusterId({ ...words, default: 'east,west' }), 9),
+  block: setting.optional(setting.cidr(words)),
   logLevel: setting.oneOf({ ...words, default: 'info' }, ['debug', 'info']),
 }
 
@@ -67,6 +68,12 @@ describe('settings', () => {
     [['--members', 'a,A'], {}, /^--members must be one or two DNS labels .*, not "a,A"$/],
     [['--members', 'a,a'], {}, '--members must not name "a" twice, not "a,a"'],
     [['--members', 'a,b,c,d,e,f,g,h,i,j'], {}, /^--members must name at most 9, not/],
+    [
+      ['--block', '10.0.0.1/16'],
+      {},
+      '--block must be blocks of addresses, and 10.0.0.1/16 is an address in 10.0.0.0/16, not "10.0.0.1/16"',
+    ],
+    [['--block', '10.0.0.0/40'], {}, '--block must be blocks of addresses such as 10.0.0.0/16, not'],
     [['--cluster-id', 'a.b.c'], {}, /^--cluster-id must be one or two DNS labels/],
     [['--config', '/nowhere.yaml'], {}, /^the config file \/nowhere\.yaml cannot be read: ENOENT/],
   ])('%j are refused in one sentence', async (args, environment, message) => {
