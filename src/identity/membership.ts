@@ -4,10 +4,12 @@
  */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { MemberClusterKind } from '../api/kinds/member-cluster.ts'
 import { type MemberJoin, MemberJoinKind } from '../api/kinds/member-join.ts'
 import { ClusterClient } from '../cluster/client.ts'
 import { type Cluster, resource } from '../cluster/cluster.ts'
 import type { Credentials } from '../cluster/transport.ts'
+import { errorText } from '../kernel/abort.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { badAnswer, isReason } from '../kernel/errors.ts'
 import { type CertificateFacts, makeKey, makeRequest, matches, readCertificate } from './certificate.ts'
@@ -16,6 +18,8 @@ import { fetchAuthority } from './hub-anchor.ts'
 import { type JoinToken, parseJoinToken } from './join-token.ts'
 
 const joins = resource(MemberJoinKind)
+const members = resource(MemberClusterKind)
+const answerWithinMs = 5_000
 
 export type MembershipOptions = {
   readonly folder: string
@@ -85,7 +89,47 @@ export async function openMembership(options: MembershipOptions): Promise<Member
       `${path} is of the member "${record.clusterId}", not "${options.clusterId}"; use another --home or that cluster id`,
     )
   }
+  // A release that joined with a key kept for the next try left it behind.
+  await rm(pendingKeyPath(options.folder), { force: true })
   return new Membership(options, record)
+}
+
+/** What the hub says of a member, with its words: `unknown` when it cannot be asked, or says something else. */
+export type Standing = { readonly is: 'member' | 'shut out' | 'gone' | 'unknown'; readonly why: string }
+
+/** Asks the hub, for at most five seconds. Rejects only when the signal aborts. */
+export async function askStanding(
+  membership: Membership,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Standing> {
+  const credentials = async (): Promise<Credentials> => membership.credentials()
+  const hub = new ClusterClient({ name: 'hub', servers: membership.servers, credentials, clock })
+  const late = new AbortController()
+  const cancel = clock.after(answerWithinMs, () => late.abort(new Error('no answer within 5 s')))
+  try {
+    await hub.get(members, { name: membership.clusterId }, AbortSignal.any([signal, late.signal]))
+    return { is: 'member', why: '' }
+  } catch (thrown) {
+    signal.throwIfAborted()
+    return { is: standingOf(thrown), why: errorText(thrown) }
+  } finally {
+    cancel()
+    hub.close()
+  }
+}
+
+/** Why a member is refused only the text of the answer tells: all of it is Forbidden. */
+function standingOf(thrown: unknown): Standing['is'] {
+  if (isReason(thrown, 'Unauthorized')) return 'gone'
+  if (!isReason(thrown, 'Forbidden')) return 'unknown'
+  if (/ has joined( anew since |$)/.test(thrown.message)) return 'gone'
+  return / is not accepted$/.test(thrown.message) ? 'shut out' : 'unknown'
+}
+
+/** As if it had never joined. */
+export async function forgetMembership(folder: string): Promise<void> {
+  await rm(recordPath(folder), { force: true })
 }
 
 /** Joins the ClusterSet of the hub that made the token. Throws what went wrong. */

@@ -4,6 +4,7 @@ import { fromKubeconfig } from '../cluster/kubeconfig.ts'
 import type { Context, Running } from './context.ts'
 import { openDnsRole, whenAnswering } from './dns.ts'
 import { openHome } from './home.ts'
+import { opening } from './opening.ts'
 import { requirePorts } from './ports.ts'
 import { startProbe } from './probe.ts'
 
@@ -39,22 +40,20 @@ export async function startDnsProcess(options: DnsProcessOptions, context: Conte
   const cluster = new ClusterClient({ ...found, clock, metrics })
   const ttlSeconds = Math.ceil(options.ttl / 1000)
   const role = { cluster, host, port, home, ttlSeconds, workers, lameDuckMs: options.lameDuck }
-  const dns = await openDnsRole(role, context)
-  const probe = await startProbe(
-    { host, port: probePort, alive: signal => dns.check(signal), ready: () => dns.ready() },
-    context,
-  )
-  const close = async (): Promise<void> => {
-    await dns.close()
-    await probe.close()
-    cluster.close()
-  }
-  try {
+  return opening(context, async opened => {
+    opened.add(() => cluster.close())
+    const dns = await openDnsRole(role, context)
+    let probe: Running | undefined
+    opened.add(async () => {
+      await dns.close()
+      await probe?.close()
+    })
+    probe = await startProbe(
+      { host, port: probePort, alive: signal => dns.check(signal), ready: () => dns.ready() },
+      context,
+    )
     // Probed while it waits: a process that is alive but knows nothing yet is not to be started anew.
     await whenAnswering(dns, context)
-    return { close }
-  } catch (thrown) {
-    await close()
-    throw thrown
-  }
+    return { close: () => opened.close() }
+  })
 }

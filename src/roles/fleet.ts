@@ -1,8 +1,9 @@
 /** Hub, members and their DNS in one process on loopback: the same roles as on their own, joined by tokens. */
 import { join } from 'node:path'
 import type { Identity } from '../identity/certificate.ts'
-import { openMembership } from '../identity/membership.ts'
+import { forgetMembership, openMembership } from '../identity/membership.ts'
 import { openAuthority, openClient } from '../identity/server-identity.ts'
+import type { Clock } from '../kernel/clock.ts'
 import { prometheus } from '../telemetry/prometheus.ts'
 import { dnsSubject } from './component-rights.ts'
 import type { Context, Running } from './context.ts'
@@ -10,7 +11,8 @@ import { startDnsRole } from './dns.ts'
 import { openHome } from './home.ts'
 import { type RunningHub, startHub } from './hub.ts'
 import { type KubeconfigContext, writeKubeconfig } from './kubeconfig-file.ts'
-import { type RunningMember, startMember } from './member.ts'
+import { type MemberOptions, type RunningMember, startMember } from './member.ts'
+import { type Opened, opening, unlessAborted } from './opening.ts'
 import { type PortClaim, requirePorts } from './ports.ts'
 import type { RunningServer } from './server.ts'
 import { createToken } from './token.ts'
@@ -30,7 +32,7 @@ export type FleetOptions = {
 }
 
 /** With the authority of the fleet's administrator, PEM. */
-type Opened = FleetOptions & { readonly clientCa: string }
+type Own = FleetOptions & { readonly clientCa: string }
 
 const host = '127.0.0.1'
 const dnsOffset = 10
@@ -45,77 +47,90 @@ export async function startFleet(options: FleetOptions, context: Context): Promi
   const { clock } = context
   const authority = await openAuthority({ file: join(home, 'admin-ca'), name: 'isthmus fleet admin', clock })
   const user = await openClient({ file: join(home, 'admin'), authority, subject: admin, clock })
-  const started: Running[] = []
-  const close = async (): Promise<void> => {
-    for (const running of started.toReversed()) await running.close()
-  }
-  try {
-    const opened = { ...options, home, clientCa: authority.certificate }
-    const hub = await startHub(hubOptions(opened), own(context, 'hub'))
-    started.push(hub)
-    const contexts = options.members.map(id => own(context, id))
-    const members = await startMembers(opened, hub, contexts)
-    started.push(...members)
-    if (options.controllers) started.push(...(await startResponders(opened, members, contexts)))
+  return opening(context, async opened => {
+    const own = { ...options, home, clientCa: authority.certificate }
+    const hub = await startHub(hubOptions(own), metered(context, 'hub'))
+    opened.add(() => hub.close())
+    const contexts = options.members.map(id => metered(context, id))
+    const scope = { context, opened }
+    const members = await together(contexts, scope, (each, at, signal) =>
+      startOwn(own, hub, { ...each, signal }, at),
+    )
+    const pairs = options.controllers
+      ? members.map((member, at) => ({ member, context: contexts[at] ?? context }))
+      : []
+    await together(pairs, scope, (each, at, signal) =>
+      startResponder(options, each.member, { ...each.context, signal }, at),
+    )
     await writeKubeconfig(join(home, 'kubeconfig'), contextsOf(options, hub, members, user))
-    return { close }
+    return { close: () => opened.close() }
+  })
+}
+
+/** A member whose hub is the fleet's. */
+async function startOwn(options: Own, hub: RunningHub, context: Context, at: number): Promise<RunningMember> {
+  const clusterId = options.members[at] ?? ''
+  const folder = join(options.home, 'members', clusterId, 'hub')
+  if (!options.controllers) return startMember(memberOptions(options, at, {}), context)
+  const rejoin = (signal: AbortSignal): Promise<string> => tokenFor(hub, clusterId, context.clock, signal)
+  const membership = await openMembership({ folder, clusterId, clock: context.clock })
+  const knows = membership?.credentials().ca === hub.running.identity.caBundle
+  if (membership !== undefined && !knows) {
+    context.log.warn('the hub has another authority than before, joining again', { cluster: clusterId })
+    await forgetMembership(folder)
+  }
+  const token = knows ? undefined : await rejoin(context.signal)
+  return startMember(memberOptions(options, at, { join: token, rejoin }), context)
+}
+
+/** Resolves when it answers with all that the hub has. */
+async function startResponder(
+  { port, home }: FleetOptions,
+  member: RunningMember,
+  context: Context,
+  at: number,
+): Promise<Running> {
+  const role = {
+    cluster: await member.running.client('dns', dnsSubject),
+    host,
+    port: port + dnsOffset + at,
+    home: join(home, 'members', member.clusterId),
+    ttlSeconds,
+    workers: 1,
+    lameDuckMs: 0,
+  }
+  return opening(context, async opened => {
+    const dns = await startDnsRole(role, context)
+    opened.add(() => dns.close())
+    if (!member.isShutOut) await unlessAborted(member.synced, context.signal)
+    return dns
+  })
+}
+
+/** Starts one for each. When one fails the others start no further, and it rejects when they have ended. */
+async function together<T, R extends Running>(
+  those: readonly T[],
+  { context, opened }: { readonly context: Context; readonly opened: Opened },
+  start: (one: T, at: number, signal: AbortSignal) => Promise<R>,
+): Promise<readonly R[]> {
+  const stop = new AbortController()
+  const signal = AbortSignal.any([context.signal, stop.signal])
+  const starts = those.map(async (one, at) => {
+    const running = await start(one, at, signal)
+    opened.add(() => running.close())
+    return running
+  })
+  try {
+    return await Promise.all(starts)
   } catch (thrown) {
-    await close()
+    stop.abort(thrown)
+    await Promise.allSettled(starts)
     throw thrown
   }
 }
 
-async function startMembers(
-  options: Opened,
-  hub: RunningHub,
-  contexts: readonly Context[],
-): Promise<readonly RunningMember[]> {
-  const starts = contexts.map(async (context, at) => {
-    const { home, members } = options
-    const clusterId = members[at] ?? ''
-    const token = options.controllers ? await tokenFor(hub, clusterId, { home, context }) : undefined
-    return startMember(memberOptions(options, at, token), context)
-  })
-  return allOrNone(starts)
-}
-
-/** Resolves when they answer with all that the hub has. */
-async function startResponders(
-  options: FleetOptions,
-  members: readonly RunningMember[],
-  contexts: readonly Context[],
-): Promise<readonly Running[]> {
-  const starts = members.map(async (member, at) => {
-    const context = contexts[at]
-    if (context === undefined) throw new Error(`no context for the member ${member.clusterId}`)
-    const role = {
-      cluster: await member.running.client('dns', dnsSubject),
-      host,
-      port: options.port + dnsOffset + at,
-      home: join(options.home, 'members', member.clusterId),
-      ttlSeconds,
-      workers: 1,
-      lameDuckMs: 0,
-    }
-    const dns = await startDnsRole(role, context)
-    await member.synced
-    return dns
-  })
-  return allOrNone(starts)
-}
-
-/** All of them; when one does not start, those that did are closed again. */
-async function allOrNone<R extends Running>(starts: readonly Promise<R>[]): Promise<readonly R[]> {
-  const outcomes = await Promise.allSettled(starts)
-  const failed = outcomes.find(outcome => outcome.status === 'rejected')
-  const running = outcomes.flatMap(outcome => (outcome.status === 'fulfilled' ? [outcome.value] : []))
-  if (failed === undefined) return running
-  await Promise.all(running.map(one => one.close()))
-  throw failed.reason
-}
-
 /** Each server counts for itself, as if it were alone; a member and its DNS together. */
-function own(context: Context, server: string): Context {
+function metered(context: Context, server: string): Context {
   return { ...context, metrics: prometheus({ processMetrics: server === 'hub' }) }
 }
 
@@ -137,7 +152,7 @@ function portsOf({ port, members, controllers }: FleetOptions): readonly PortCla
   ]
 }
 
-function hubOptions(options: Opened) {
+function hubOptions(options: Own) {
   return {
     home: join(options.home, 'hub'),
     host,
@@ -151,7 +166,9 @@ function hubOptions(options: Opened) {
   }
 }
 
-function memberOptions(options: Opened, at: number, token: string | undefined) {
+type Joining = Partial<Pick<MemberOptions, 'join' | 'rejoin'>>
+
+function memberOptions(options: Own, at: number, { join: token, ...joining }: Joining): MemberOptions {
   const clusterId = options.members[at] ?? ''
   return {
     clusterId,
@@ -162,22 +179,20 @@ function memberOptions(options: Opened, at: number, token: string | undefined) {
     serviceCidrs: options.serviceCidrs,
     clientCa: options.clientCa,
     join: token,
+    ...joining,
     controllers: options.controllers,
   }
 }
 
-/** A member that has joined before needs none. */
-async function tokenFor(
-  hub: RunningHub,
+function tokenFor(
+  { admin: hub, running }: RunningHub,
   clusterId: string,
-  { home, context }: { readonly home: string; readonly context: Context },
-): Promise<string | undefined> {
-  const { clock, signal } = context
-  const folder = join(home, 'members', clusterId, 'hub')
-  if ((await openMembership({ folder, clusterId, clock })) !== undefined) return undefined
-  const { identity, addresses } = hub.running
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<string> {
+  const { identity, addresses } = running
   const options = { clusterId, lifetimeMs: tokenLifeMs, servers: addresses, ca: identity.caBundle, clock }
-  return createToken(hub.admin, options, signal)
+  return createToken(hub, options, signal)
 }
 
 function contextsOf(

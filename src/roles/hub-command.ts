@@ -2,9 +2,9 @@ import { join } from 'node:path'
 import { systemClock } from '../kernel/clock.ts'
 import { prometheus } from '../telemetry/prometheus.ts'
 import type { CommandDefinition } from './command.ts'
-import { announce, runUntilStopped } from './process.ts'
+import { announce, programName, runUntilStopped } from './process.ts'
 import * as setting from './setting.ts'
-import { addresses, controllers, listening, logLevel, portSetting } from './shared-settings.ts'
+import { addresses, controllers, listening, logLevel, portSetting, requireApart } from './shared-settings.ts'
 
 const settings = {
   home: setting.text({
@@ -26,11 +26,13 @@ export const hubCommand: CommandDefinition<typeof settings> = {
   run: values =>
     runUntilStopped(values.logLevel, async (log, signal) => {
       const { openHome } = await import('./home.ts')
+      const { opening } = await import('./opening.ts')
       const { requirePorts } = await import('./ports.ts')
       const { startHub } = await import('./hub.ts')
       const { keepPublished, publishHub } = await import('./admin-files.ts')
       const { host, port, clientCa } = values
       const advice = 'choose another with --port'
+      requireApart(values.clustersetCidr, values.serviceCidr)
       await requirePorts([{ owner: 'the hub', host, port, protocols: ['TCP'], advice }])
       const home = await openHome(values.home)
       const options = {
@@ -45,10 +47,15 @@ export const hubCommand: CommandDefinition<typeof settings> = {
         quarantineMs: values.addressQuarantine,
       }
       const metrics = prometheus({ processMetrics: true })
-      const hub = await startHub(options, { clock: systemClock, log, metrics, signal })
-      await keepPublished(() => publishHub(home, hub), { clock: systemClock, log }, signal)
+      const context = { clock: systemClock, log, metrics, signal }
+      const hub = await opening(context, async opened => {
+        const started = await startHub(options, context)
+        opened.add(() => started.close())
+        await keepPublished(() => publishHub(home, started), context, signal)
+        return started
+      })
       announce(
-        `isthmus token create --home ${values.home} --cluster ID, or kubectl --kubeconfig ${join(values.home, 'kubeconfig')}`,
+        `${programName(process.argv)} token create --home ${home} --cluster ID, or kubectl --kubeconfig ${join(home, 'kubeconfig')}`,
       )
       return hub
     }),

@@ -15,6 +15,7 @@ import { background } from '../kernel/abort.ts'
 import { qualified, unavailable } from '../kernel/errors.ts'
 import { every } from '../kernel/work-queue.ts'
 import type { Context, Running } from './context.ts'
+import { type Opened, opening } from './opening.ts'
 import { openFoundation, type RunningServer, type ServerOptions, startServer } from './server.ts'
 
 export type HubOptions = Omit<ServerOptions, 'name' | 'serves'> & {
@@ -30,46 +31,47 @@ export type RunningHub = Running & { readonly running: RunningServer; readonly a
 const tokenSweepMs = 300_000
 
 /** Resolves when the hub is ready. */
-export async function startHub(options: HubOptions, context: Context): Promise<RunningHub> {
-  const { clock, log } = context
+export function startHub(options: HubOptions, context: Context): Promise<RunningHub> {
+  return opening(context, opened => openHub(options, context, opened))
+}
+
+async function openHub(options: HubOptions, context: Context, opened: Opened): Promise<RunningHub> {
   const foundation = await openFoundation({ ...options, name: 'hub', serves: 'hub' }, context)
+  opened.add(() => foundation.store.close())
   const directory = new MemberDirectory()
   const view = new ImportableView()
   const joining = new Joining()
   const stop = new AbortController()
+  opened.add(() => stop.abort())
   await directory.start(foundation.follow, stop.signal)
   await followMembers(foundation.follow, view, stop.signal)
   const running = await startServer(
     foundation,
     {
-      tokens: [joinTokens({ clock, find: storedJoinTokens(foundation.store) })],
+      tokens: [joinTokens({ clock: context.clock, find: storedJoinTokens(foundation.store) })],
       authorizers: [memberAuthorizer(directory)],
       reviews: new Map([[qualified(resourceOf(MemberJoinKind)), joining.review]]),
       views: new Map([[qualified(resourceOf(ImportableKind)), view]]),
     },
     context,
   )
-  const { identity, operator: admin } = running
-  const admission = new MemberAdmission({
-    hub: admin,
+  opened.add(() => running.close())
+  opened.add(() => stop.abort())
+  joining.open(admissionOf(running, context))
+  const { operator: admin } = running
+  if (options.controllers) await startControllers(admin, options, { ...context, signal: stop.signal })
+  running.server.ready(true)
+  return { running, admin, close: () => opened.close() }
+}
+
+function admissionOf({ identity, operator: hub }: RunningServer, { clock, log }: Context): MemberAdmission {
+  return new MemberAdmission({
+    hub,
     authority: () => identity.authority,
     caBundle: () => identity.caBundle,
     clock,
     log,
   })
-  joining.open(admission)
-  const close = async (): Promise<void> => {
-    stop.abort()
-    await running.close()
-  }
-  try {
-    if (options.controllers) await startControllers(admin, options, { ...context, signal: stop.signal })
-  } catch (thrown) {
-    await close()
-    throw thrown
-  }
-  running.server.ready(true)
-  return { running, admin, close }
 }
 
 /** Resolves when what is stored has been read and merging goes on. */

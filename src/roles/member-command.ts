@@ -26,7 +26,8 @@ const settings = {
   join: setting.optional(
     setting.text({
       placeholder: 'TOKEN',
-      description: 'The join token that the hub made; needed until the cluster has joined once.',
+      description:
+        'The join token that the hub made; needed until the cluster has joined once, and when the hub has removed it.',
     }),
   ),
   heartbeatInterval: setting.duration(
@@ -75,6 +76,7 @@ export const apiServerCommand: CommandDefinition<typeof apiServerSettings> = {
 function run(values: Values): Promise<void> {
   return runUntilStopped(values.logLevel, async (log, signal) => {
     const { openHome } = await import('./home.ts')
+    const { opening } = await import('./opening.ts')
     const { requirePorts } = await import('./ports.ts')
     const { startMember } = await import('./member.ts')
     const { keepPublished, publishMember } = await import('./admin-files.ts')
@@ -96,9 +98,14 @@ function run(values: Values): Promise<void> {
       heartbeatMs: values.heartbeatInterval,
     }
     const metrics = prometheus({ processMetrics: true })
-    const member = await startMember(options, { clock: systemClock, log, metrics, signal })
-    await keepPublished(() => publishMember(home, member), { clock: systemClock, log }, signal)
-    announce(`kubectl --kubeconfig ${join(folder, 'kubeconfig')} get serviceimports -A`)
+    const context = { clock: systemClock, log, metrics, signal }
+    const member = await opening(context, async opened => {
+      const started = await startMember(options, context)
+      opened.add(() => started.close())
+      await keepPublished(() => publishMember(home, started), context, signal)
+      return started
+    })
+    announce(`kubectl --kubeconfig ${join(home, 'kubeconfig')} get serviceimports -A`)
     return member
   })
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { ClusterClient } from '../cluster/client.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import {
+  askStanding,
   joinHub,
   type Membership,
   type MembershipOptions,
@@ -17,18 +18,15 @@ import { isReason } from '../kernel/errors.ts'
 import { startMemberFlow } from '../member-flow.ts'
 import { agentSubject } from './component-rights.ts'
 import type { Context, Running } from './context.ts'
-import {
-  type Foundation,
-  openFoundation,
-  type RunningServer,
-  type ServerOptions,
-  startServer,
-} from './server.ts'
+import { type Opened, opening } from './opening.ts'
+import { openFoundation, type RunningServer, type ServerOptions, startServer } from './server.ts'
 
 export type MemberOptions = Omit<ServerOptions, 'name' | 'serves'> & {
   readonly clusterId: string
-  /** Needed for the first start only; absent: the cluster is no member, and keeps what it had. */
+  /** Needed until the cluster has joined once, and again when the hub knows it no more. */
   readonly join: string | undefined
+  /** Makes a token with which the cluster joins again when the hub knows it no more, for who runs the hub as well. */
+  readonly rejoin?: (signal: AbortSignal) => Promise<string>
   readonly controllers: boolean
   /** How often the hub is told that the cluster is there; 10 s unless told. */
   readonly heartbeatMs?: number | undefined
@@ -37,6 +35,8 @@ export type MemberOptions = Omit<ServerOptions, 'name' | 'serves'> & {
 export type RunningMember = Running & {
   readonly clusterId: string
   readonly running: RunningServer
+  /** Whether the hub has said that it does not accept the cluster for now; then it tells it nothing. */
+  readonly isShutOut: boolean
   /** Resolves when everything that the hub has for this cluster has been read once. */
   readonly synced: Promise<void>
 }
@@ -46,43 +46,67 @@ const firstRetryMs = 1_000
 const maxRetryMs = 60_000
 
 /** Resolves when the API server is ready. While the hub cannot be reached, joining goes on behind it. */
-export async function startMember(options: MemberOptions, context: Context): Promise<RunningMember> {
+export function startMember(options: MemberOptions, context: Context): Promise<RunningMember> {
+  return opening(context, opened => openMember(options, context, opened))
+}
+
+async function openMember(options: MemberOptions, context: Context, opened: Opened): Promise<RunningMember> {
   const { clusterId } = options
   const stop = new AbortController()
   const inner = { ...context, signal: stop.signal }
   const foundation = await openFoundation({ ...options, name: clusterId, serves: 'member' }, context)
-  const membership = options.controllers
-    ? await openOrJoin(options, context).catch(thrown => closedBefore(foundation, thrown))
-    : undefined
+  opened.add(() => foundation.store.close())
+  const hub = options.controllers ? await openOrJoin(options, context) : noHub
   const extension = { tokens: [], authorizers: [], reviews: new Map(), views: new Map() }
   const running = await startServer(foundation, extension, context)
+  opened.add(() => running.close())
   const agent = new Agent(options, await running.client('agent', agentSubject), inner)
-  if (membership !== undefined) agent.start(membership)
-  else if (options.controllers && options.join !== undefined) agent.startWhenJoined()
+  opened.add(() => agent.close())
+  opened.add(() => stop.abort())
+  if (hub.membership !== undefined) agent.start(hub.membership)
+  else if (options.controllers) agent.startWhenJoined()
   running.server.ready(true)
-  return {
-    clusterId,
-    running,
-    synced: agent.synced,
-    close: async () => {
-      stop.abort()
-      agent.close()
-      await running.close()
-    },
+  const { isShutOut } = hub
+  return { clusterId, running, isShutOut, synced: agent.synced, close: () => opened.close() }
+}
+
+type KnownHub = { readonly membership: Membership | undefined; readonly isShutOut: boolean }
+
+const noHub: KnownHub = { membership: undefined, isShutOut: false }
+
+/** Without a membership when it has not joined and cannot for now; throws when it never will like this. */
+async function openOrJoin(options: MemberOptions, context: Context): Promise<KnownHub> {
+  const { clusterId, join: token, rejoin } = options
+  const { clock, log, signal } = context
+  const membership = await openMembership(membershipOptions(options, context))
+  if (membership === undefined) {
+    if (token !== undefined) return { ...noHub, membership: await joinNow(token, options, context) }
+    throw new Error(
+      `the cluster "${clusterId}" has not joined yet: give --join a token (isthmus token create, on the hub), or run isthmus apiserver for a cluster without a hub`,
+    )
   }
+  const { is, why } = await askStanding(membership, clock, signal)
+  const cluster = clusterId
+  if (is === 'shut out') log.warn('the hub does not accept this cluster for now', { cluster, error: why })
+  if (is !== 'gone') return { membership, isShutOut: is === 'shut out' }
+  if (token === undefined && rejoin === undefined) {
+    throw new Error(
+      `the hub has removed the cluster "${clusterId}" or revoked its certificate (${why}): give --join a new token (isthmus token create --cluster ${clusterId}, on the hub)`,
+    )
+  }
+  log.warn('the hub does not know this cluster any more, joining again', { cluster, error: why })
+  const another = (await rejoin?.(signal)) ?? token ?? ''
+  return { ...noHub, membership: await joinNow(another, options, context) }
 }
 
-async function closedBefore({ store }: Foundation, thrown: unknown): Promise<never> {
-  await store.close()
-  throw thrown
-}
-
-/** Undefined when it has not joined and cannot for now; throws when it never will like this. */
-async function openOrJoin(options: MemberOptions, context: Context): Promise<Membership | undefined> {
-  const known = await openMembership(membershipOptions(options, context))
-  if (known !== undefined || options.join === undefined) return known
+/** Undefined when the hub cannot be reached. */
+async function joinNow(
+  token: string,
+  options: MemberOptions,
+  context: Context,
+): Promise<Membership | undefined> {
   try {
-    return await joinHub(readToken(options.join), membershipOptions(options, context), context.signal)
+    return await joinHub(readToken(token), membershipOptions(options, context), context.signal)
   } catch (thrown) {
     if (!isReason(thrown, 'ServiceUnavailable')) throw thrown
     context.log.warn('the hub cannot be reached, joining later', { error: errorText(thrown) })

@@ -1,4 +1,5 @@
 /** The process that a role runs in: its log, its signals, its end. */
+import { relative } from 'node:path'
 import { errorText } from '../kernel/abort.ts'
 import { systemClock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/log.ts'
@@ -8,6 +9,8 @@ import type { Running } from './context.ts'
 export type Start = (log: Logger, signal: AbortSignal) => Promise<Running>
 
 const forcedExit = 130
+/** A start that does not end at the signal and cannot be closed. */
+const stopStartWithinMs = 10_000
 
 /**
  * Runs until SIGTERM or SIGINT, then closes in good order; a second signal ends at once. A signal while it starts lets it
@@ -27,18 +30,41 @@ export async function runUntilStopped(logLevel: LogLevel, start: Start): Promise
     process.on('SIGINT', onSignal)
   })
   process.on('uncaughtException', (error: unknown) => die(log, error))
-  const running = await start(log, stop.signal).catch((thrown: unknown) => {
-    if (!stop.signal.aborted) throw thrown
-    return undefined
-  })
+  const running = await startUnlessStopped(log, stop.signal, start)
   await stopped
   await running?.close()
   log.info('stopped')
 }
 
+/** Undefined when it was stopped before it was done; rejects when it does not stop then. */
+async function startUnlessStopped(
+  log: Logger,
+  signal: AbortSignal,
+  start: Start,
+): Promise<Running | undefined> {
+  const late = Promise.withResolvers<never>()
+  signal.addEventListener('abort', () => {
+    const giveUp = (): void => late.reject(new Error('the start did not stop in time and is given up'))
+    systemClock.after(stopStartWithinMs, giveUp)
+  })
+  late.promise.catch(() => undefined)
+  const started = start(log, signal).catch((thrown: unknown) => {
+    if (!signal.aborted) throw thrown
+    return undefined
+  })
+  return Promise.race([started, late.promise])
+}
+
 /** The line that tells people and scripts that everything answers, with what to do next. */
 export function announce(next: string): void {
   process.stdout.write(`ready: ${next}\n`)
+}
+
+/** How this program was called, to call it again: `isthmus`, or `node` with its path from the working directory. */
+export function programName([, script = '']: readonly string[]): string {
+  if (!script.endsWith('.ts')) return 'isthmus'
+  const path = relative(process.cwd(), script)
+  return `node ${path.startsWith('..') ? script : path}`
 }
 
 /** What nobody caught has left something half done: better start again from what is stored. */

@@ -28,6 +28,7 @@ import type { Clock } from '../kernel/clock.ts'
 import { startStandaloneLoops } from '../standalone/start.ts'
 import { policy } from './component-rights.ts'
 import type { Context } from './context.ts'
+import { opening } from './opening.ts'
 
 export type ServerOptions = {
   /** `hub`, or the cluster id. */
@@ -72,7 +73,7 @@ export type RunningServer = {
   readonly operator: ClusterClient
   /** A client of this server with a certificate of its own. */
   client(name: string, subject: ClientSubject): Promise<ClusterClient>
-  /** Stops answering, ends clients, closes the store. */
+  /** Stops answering and ends its clients; the store is left to who opened it. */
   close(): Promise<void>
 }
 
@@ -100,27 +101,29 @@ export async function openFoundation(options: ServerOptions, context: Context): 
   return { options, identity, store, follow: followStore(store, { clock, log }) }
 }
 
-/** Listens when it resolves; not ready yet. Closes the store when it rejects. */
+/** Listens when it resolves; not ready yet. When it rejects, what it opened is closed again. */
 export async function startServer(
   foundation: Foundation,
   extension: Extension,
   context: Context,
 ): Promise<RunningServer> {
-  const stop = new AbortController()
-  try {
+  return opening(context, async opened => {
+    const stop = new AbortController()
     const inner = { ...context, signal: stop.signal }
+    const clients: ClusterClient[] = []
+    opened.add(() => {
+      for (const client of clients) client.close()
+    })
     const server = await listen(foundation, extension, inner)
+    opened.add(() => server.close())
+    opened.add(() => stop.abort())
     renewServing(foundation, server, inner)
-    const started = await running(foundation, server, inner, () => stop.abort())
+    const started = await running(foundation, server, inner, clients)
     const { clock, log } = context
     const loops = { cluster: started.operator, kinds: kindsOf(foundation.options.serves), policy, clock, log }
     await startStandaloneLoops(loops, stop.signal)
-    return started
-  } catch (thrown) {
-    stop.abort()
-    await foundation.store.close()
-    throw thrown
-  }
+    return { ...started, close: () => opened.close() }
+  })
 }
 
 async function listen(foundation: Foundation, extension: Extension, context: Context): Promise<ApiServer> {
@@ -190,10 +193,9 @@ async function running(
   foundation: Foundation,
   server: ApiServer,
   context: Context,
-  stop: () => void,
-): Promise<RunningServer> {
-  const { identity, options, store } = foundation
-  const clients: ClusterClient[] = []
+  clients: ClusterClient[],
+): Promise<Omit<RunningServer, 'close'>> {
+  const { identity, options } = foundation
   const localUrl = originOf(reachable(options.host), server.port)
   const client = async (name: string, subject: ClientSubject): Promise<ClusterClient> => {
     const { clock, metrics } = context
@@ -210,12 +212,6 @@ async function running(
     identity,
     operator: await client('operator', operator),
     client,
-    close: async () => {
-      stop()
-      await server.close()
-      for (const made of clients) made.close()
-      await store.close()
-    },
   }
 }
 

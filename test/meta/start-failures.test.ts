@@ -6,7 +6,11 @@ import { join } from 'node:path'
 import { Level } from 'level'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { formatKey } from '../../apiservice/store/level-log.ts'
+import { MemberClusterKind } from '../../src/api/kinds/member-cluster.ts'
+import { resource } from '../../src/cluster/cluster.ts'
+import { never } from '../../src/kernel/abort.ts'
 import { freePorts, temporaryFolder } from '../support/fleet.ts'
+import { contextClient } from '../support/fleet-client.ts'
 import { plain, sectionText, tableRows } from '../support/markdown.ts'
 import { type RoleProcess, runRole, runToEnd, startRole } from '../support/role-process.ts'
 
@@ -123,6 +127,21 @@ const failures: readonly Failure[] = [
       mkdirSync(at('torn/hub'), { recursive: true })
       writeFileSync(at('torn/hub/hub.json'), readFileSync(at('used/hub/hub.json'), 'utf8').slice(0, 99))
       return member('torn')
+    },
+  ],
+  [
+    /^--clusterset-cidr/,
+    () => ['fleet', '--home', at('new'), '--port', String(port + 2), '--clusterset-cidr', '10.96.0.0/12'],
+  ],
+  [/has not joined yet/, () => member('new')],
+  [
+    /^the hub has removed/,
+    async () => {
+      expect((await runToEnd(member('gone', { join: await token() }), /^ready/)).code).toBe(0)
+      const client = await contextClient(at('hub/kubeconfig'), 'hub')
+      await client.delete(resource(MemberClusterKind), { name: 'gone' }, { signal: never })
+      client.close()
+      return member('gone')
     },
   ],
   [/not of the form/, () => member('new', { join: 'isthmus://x' })],
