@@ -18,9 +18,10 @@ import { type Drain, makeDrain, refuseWhenDraining } from './http/drain.ts'
 import { Exchanges } from './http/exchange.ts'
 import { type HealthCheck, makeHealth } from './http/health.ts'
 import { maxInFlight } from './http/in-flight.ts'
-import { type Listener, listen, type TlsMaterial } from './http/listener.ts'
+import { listen, type TlsMaterial } from './http/listener.ts'
 import { recover } from './http/recover.ts'
 import { RequestMetrics, servedKey } from './http/request-metrics.ts'
+import { shutDown } from './http/shutdown.ts'
 import { render, requireAcceptable } from './negotiation/stage.ts'
 import { makeRegistry } from './registry/registry.ts'
 import type { Store } from './store-contract.ts'
@@ -60,7 +61,7 @@ export type ApiServer = {
   /** What `/readyz` says. A new server is not ready. */
   ready(isReady: boolean): void
   /**
-   * Stops: readyz fails, no new connections, new requests get 429; waits for those under way (60 s at most), ends
+   * Stops: readyz fails, no new connections, new requests get 429; waits for those under way (10 s at most), ends
    * watches, closes the connections. The store stays open.
    */
   close(): Promise<void>
@@ -96,7 +97,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     },
     close: async () => {
       drain.begin()
-      await stop(exchanges, listener, options.clock)
+      await shutDown(exchanges, listener, options.clock)
       log.info('closed')
     },
   }
@@ -162,28 +163,4 @@ function metricsText(metrics: Metrics): NonResource {
 /** What bounds the labels of request metrics. */
 function servedKeys(kinds: readonly AnyKind[]): ReadonlySet<string> {
   return new Set(kinds.flatMap(kind => kind.versions.map(v => servedKey(kind.group, v.name, kind.plural))))
-}
-
-const drainMs = 60_000
-const endMs = 5_000
-const disconnectMs = 2_000
-
-async function stop(exchanges: Exchanges, listener: Listener, clock: Clock): Promise<void> {
-  exchanges.stopping()
-  listener.stop()
-  await atMost(clock, drainMs, exchanges.drained())
-  exchanges.endWatches()
-  await atMost(clock, endMs, exchanges.idle())
-  const patience = new AbortController()
-  const cancel = clock.after(disconnectMs, () => patience.abort())
-  await listener.close(patience.signal)
-  cancel()
-}
-
-/** Resolves when the work is done, or when it has had its time. */
-function atMost(clock: Clock, ms: number, work: Promise<void>): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const cancel = clock.after(ms, resolve)
-    work.then(resolve, reject).finally(cancel)
-  })
 }

@@ -87,7 +87,10 @@ function http2Client(options: ClientOptions): ApiClient {
     const stream = session.request(headers, { endStream: call.body === undefined })
     stream.on('error', () => undefined)
     if (call.body !== undefined) stream.end(call.body)
-    const [received] = await once(stream, 'response')
+    // A stream whose session has ended closes without an error.
+    const closed = new AbortController()
+    stream.once('close', () => closed.abort())
+    const [received] = await once(stream, 'response', { signal: closed.signal })
     return readable(received[':status'], received, stream, () => stream.close())
   }
   return {
