@@ -78,4 +78,13 @@ describe('the README', () => {
     expect(names.length).toBeGreaterThan(15)
     expect(absent).toEqual([])
   })
+
+  it('changes nothing when the demo is applied again', context => {
+    if (fleet === undefined) return context.skip(`needs ${missing.join(', ')} on the PATH`)
+    const apply = blocks.find(block => block.includes('apply -f hack/demo')) ?? ''
+    run(apply, fleet)
+    const lines = run(apply, fleet).trim().split('\n')
+    expect(lines.length).toBeGreaterThan(10)
+    expect(lines.filter(line => !line.endsWith(' unchanged'))).toEqual([])
+  })
 })
