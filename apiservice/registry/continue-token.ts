@@ -26,7 +26,7 @@ export function toToken({ revision, within, after }: Position): string {
 /** Throws 400 for what is no token of ours. */
 export function fromToken(token: string): Position {
   const value = parse(token)
-  if (!isRecord(value)) throw invalidToken('not an object')
+  if (!isRecord(value)) throw invalidToken()
   const { v, rv, start, r, ns: within } = value
   if (v !== tokenVersion) throw invalidToken('server does not recognize this encoded version')
   if (typeof rv !== 'number' || !Number.isSafeInteger(rv) || rv < -1 || rv === 0) {
@@ -51,11 +51,13 @@ export function fromToken(token: string): Position {
 function parse(token: string): unknown {
   try {
     return JSON.parse(Buffer.from(token, 'base64url').toString('utf8'))
-  } catch (thrown) {
-    throw invalidToken(thrown instanceof Error ? thrown.message : 'not JSON')
+  } catch {
+    // What a parser says of it would quote bytes that are nobody's text.
+    throw invalidToken()
   }
 }
 
-function invalidToken(why: string): StatusError {
-  return badRequest(`invalid continue token: continue key is not valid: ${why}`)
+function invalidToken(why?: string): StatusError {
+  const sentence = 'invalid continue token: continue key is not valid'
+  return badRequest(why === undefined ? sentence : `${sentence}: ${why}`)
 }

@@ -95,8 +95,13 @@ function toStrategicMergePatch(document: unknown, { kind }: Resource): Patch {
 }
 
 function toChanges(document: unknown): JsonRecord {
-  if (!isRecord(document)) throw badRequest('error decoding patch: a merge patch is an object')
-  return document
+  if (isRecord(document)) return document
+  throw badRequest(`error decoding patch: a merge patch is an object, this is ${sortOf(document)}`)
+}
+
+function sortOf(document: unknown): string {
+  if (document === null) return 'null'
+  return Array.isArray(document) ? 'a list' : `a ${typeof document}`
 }
 
 /** The patched document as an object that may be stored in place of the old one. */

@@ -26,14 +26,46 @@ function parseNatively(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw badRequest(syntaxText(error))
+    throw badRequest(syntaxText(error, text))
   }
 }
 
-function syntaxText(error: unknown): string {
+/** Without any of the text itself: it may be bytes of anything. */
+function syntaxText(error: unknown, source: string): string {
   const text = error instanceof Error ? error.message : String(error)
   if (/^(Unexpected end of|Unterminated string in) JSON/.test(text)) return 'unexpected end of JSON input'
+  if (quotesSource(error)) return `unexpected token in JSON${placeOfToken(source)}`
   return text.charAt(0).toLowerCase() + text.slice(1)
+}
+
+/** The parser then quotes the text around a token; of all other faults it tells the position. */
+function quotesSource(error: unknown): boolean {
+  return error instanceof Error && error.message.endsWith('is not valid JSON')
+}
+
+const maxSearched = 64 * 1024
+
+/** Where the longest beginning ends that the parser does not yet object to. */
+function placeOfToken(source: string): string {
+  if (source.length > maxSearched) return ''
+  let [good, bad] = [0, source.length]
+  while (bad - good > 1) {
+    const middle = (good + bad) >> 1
+    if (hasBadToken(source.slice(0, middle))) bad = middle
+    else good = middle
+  }
+  const line = source.slice(0, good).split('\n').length
+  const column = good - source.lastIndexOf('\n', good - 1)
+  return ` at position ${good} (line ${line} column ${good === 0 ? 1 : column})`
+}
+
+function hasBadToken(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return false
+  } catch (error) {
+    return quotesSource(error)
+  }
 }
 
 /** The characters that give a JSON text its structure, by code. */

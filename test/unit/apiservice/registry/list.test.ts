@@ -287,7 +287,7 @@ describe('pages', () => {
   })
 
   it.each([
-    ['continue=garbage', /^invalid continue token: continue key is not valid: /],
+    ['continue=garbage', /^invalid continue token: continue key is not valid$/],
     ['continue=e30', /^invalid continue token: continue key is not valid: server does not recognize/],
     [
       `continue=${Buffer.from('{"v":"meta.k8s.io/v1","rv":2,"start":"x\\u0000","r":"pods"}').toString('base64url')}`,

@@ -142,7 +142,16 @@ describe('patch', () => {
   })
 
   it.each([
-    [mergePatchType, '[1]', 400, 'error decoding patch: a merge patch is an object'],
+    [mergePatchType, '[1]', 400, 'error decoding patch: a merge patch is an object, this is a list'],
+    [mergePatchType, 'null', 400, 'error decoding patch: a merge patch is an object, this is null'],
+    // What kubectl makes of `-p 'size 3'`.
+    [mergePatchType, '"size 3"', 400, 'error decoding patch: a merge patch is an object, this is a string'],
+    [
+      mergePatchType,
+      'size 3',
+      400,
+      'error decoding patch: unexpected token in JSON at position 0 (line 1 column 1)',
+    ],
     [mergePatchType, '{"a":', 400, 'error decoding patch: unexpected end of JSON input'],
     [jsonPatchType, '{"op":"add"}', 400, 'error decoding patch: a JSON patch is a list of operations'],
     [

@@ -68,7 +68,15 @@ describe('JSON', () => {
     ['', 'unexpected end of JSON input'],
     ['{"kind":', 'unexpected end of JSON input'],
     ['"abc', 'unexpected end of JSON input'],
-    ['{"kind":}', `unexpected token '}', "{"kind":}" is not valid JSON`],
+    ['{"kind":}', 'unexpected token in JSON at position 8 (line 1 column 9)'],
+    ['secret', 'unexpected token in JSON at position 0 (line 1 column 1)'],
+    ['undefined', 'unexpected token in JSON at position 0 (line 1 column 1)'],
+    ['nonsense', 'unexpected token in JSON at position 1 (line 1 column 2)'],
+    [`{"a": 1,\n"b": [2,\n ?3]}`, 'unexpected token in JSON at position 19 (line 3 column 2)'],
+    ['\n?', 'unexpected token in JSON at position 1 (line 2 column 1)'],
+    [`[${'1,'.repeat(20_000)}\u0001]`, 'unexpected token in JSON at position 40001 (line 1 column 40002)'],
+    [`[${'1,'.repeat(40_000)}?]`, 'unexpected token in JSON'],
+    ['{"a" 1}', "expected ':' after property name in JSON at position 5 (line 1 column 6)"],
     ['{"a":1 2}', `expected ',' or '}' after property value in JSON at position 7 (line 1 column 8)`],
   ])('is refused with a reason when it is %j', (text, reason) => {
     expect(refusal(text)).toBe(reason)
