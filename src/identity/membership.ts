@@ -19,7 +19,7 @@ import { type JoinToken, parseJoinToken } from './join-token.ts'
 
 const joins = resource(MemberJoinKind)
 const members = resource(MemberClusterKind)
-const answerWithinMs = 5_000
+const answerWithinMs = 2_000
 
 export type MembershipOptions = {
   readonly folder: string
@@ -97,7 +97,7 @@ export async function openMembership(options: MembershipOptions): Promise<Member
 /** What the hub says of a member, with its words: `unknown` when it cannot be asked, or says something else. */
 export type Standing = { readonly is: 'member' | 'shut out' | 'gone' | 'unknown'; readonly why: string }
 
-/** Asks the hub, for at most five seconds. Rejects only when the signal aborts. */
+/** Asks the hub, for at most two seconds. Rejects only when the signal aborts. */
 export async function askStanding(
   membership: Membership,
   clock: Clock,
@@ -106,7 +106,7 @@ export async function askStanding(
   const credentials = async (): Promise<Credentials> => membership.credentials()
   const hub = new ClusterClient({ name: 'hub', servers: membership.servers, credentials, clock })
   const late = new AbortController()
-  const cancel = clock.after(answerWithinMs, () => late.abort(new Error('no answer within 5 s')))
+  const cancel = clock.after(answerWithinMs, () => late.abort(new Error('no answer within 2 s')))
   try {
     await hub.get(members, { name: membership.clusterId }, AbortSignal.any([signal, late.signal]))
     return { is: 'member', why: '' }

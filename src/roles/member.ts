@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { ClusterClient } from '../cluster/client.ts'
 import type { Cluster } from '../cluster/cluster.ts'
+import type { JoinToken } from '../identity/join-token.ts'
 import {
   askStanding,
   joinHub,
@@ -64,15 +65,20 @@ async function openMember(options: MemberOptions, context: Context, opened: Open
   opened.add(() => agent.close())
   opened.add(() => stop.abort())
   if (hub.membership !== undefined) agent.start(hub.membership)
-  else if (options.controllers) agent.startWhenJoined()
+  else if (hub.token !== undefined) agent.startWhenJoined(hub.token)
   running.server.ready(true)
   const { isShutOut } = hub
   return { clusterId, running, isShutOut, synced: agent.synced, close: () => opened.close() }
 }
 
-type KnownHub = { readonly membership: Membership | undefined; readonly isShutOut: boolean }
+type KnownHub = {
+  readonly membership: Membership | undefined
+  readonly isShutOut: boolean
+  /** With which the cluster joins as soon as the hub can be reached, when it is no member yet. */
+  readonly token: string | undefined
+}
 
-const noHub: KnownHub = { membership: undefined, isShutOut: false }
+const noHub: KnownHub = { membership: undefined, isShutOut: false, token: undefined }
 
 /** Without a membership when it has not joined and cannot for now; throws when it never will like this. */
 async function openOrJoin(options: MemberOptions, context: Context): Promise<KnownHub> {
@@ -80,7 +86,7 @@ async function openOrJoin(options: MemberOptions, context: Context): Promise<Kno
   const { clock, log, signal } = context
   const membership = await openMembership(membershipOptions(options, context))
   if (membership === undefined) {
-    if (token !== undefined) return { ...noHub, membership: await joinNow(token, options, context) }
+    if (token !== undefined) return joinNow(token, options, context)
     throw new Error(
       `the cluster "${clusterId}" has not joined yet: give --join a token (isthmus token create, on the hub), or run isthmus apiserver for a cluster without a hub`,
     )
@@ -88,7 +94,7 @@ async function openOrJoin(options: MemberOptions, context: Context): Promise<Kno
   const { is, why } = await askStanding(membership, clock, signal)
   const cluster = clusterId
   if (is === 'shut out') log.warn('the hub does not accept this cluster for now', { cluster, error: why })
-  if (is !== 'gone') return { membership, isShutOut: is === 'shut out' }
+  if (is !== 'gone') return { ...noHub, membership, isShutOut: is === 'shut out' }
   if (token === undefined && rejoin === undefined) {
     throw new Error(
       `the hub has removed the cluster "${clusterId}" or revoked its certificate (${why}): give --join a new token (isthmus token create --cluster ${clusterId}, on the hub)`,
@@ -96,21 +102,18 @@ async function openOrJoin(options: MemberOptions, context: Context): Promise<Kno
   }
   log.warn('the hub does not know this cluster any more, joining again', { cluster, error: why })
   const another = (await rejoin?.(signal)) ?? token ?? ''
-  return { ...noHub, membership: await joinNow(another, options, context) }
+  return joinNow(another, options, context)
 }
 
-/** Undefined when the hub cannot be reached. */
-async function joinNow(
-  token: string,
-  options: MemberOptions,
-  context: Context,
-): Promise<Membership | undefined> {
+/** Without a membership when the hub cannot be reached. */
+async function joinNow(token: string, options: MemberOptions, context: Context): Promise<KnownHub> {
   try {
-    return await joinHub(readToken(token), membershipOptions(options, context), context.signal)
+    const membership = await joinHub(readToken(token), membershipOptions(options, context), context.signal)
+    return { ...noHub, membership }
   } catch (thrown) {
     if (!isReason(thrown, 'ServiceUnavailable')) throw thrown
     context.log.warn('the hub cannot be reached, joining later', { error: errorText(thrown) })
-    return undefined
+    return { ...noHub, token }
   }
 }
 
@@ -170,18 +173,17 @@ class Agent {
     this.#synced.resolve(startMemberFlow(flow, signal).synced)
   }
 
-  startWhenJoined(): void {
+  startWhenJoined(token: string): void {
     const { log, signal } = this.#context
-    background('join the hub', log, signal, async () => this.start(await this.#join()))
+    background('join the hub', log, signal, async () => this.start(await this.#join(readToken(token))))
   }
 
   close(): void {
     this.#hub?.close()
   }
 
-  async #join(): Promise<Membership> {
+  async #join(token: JoinToken): Promise<Membership> {
     const { clock, log, signal } = this.#context
-    const token = readToken(this.#options.join ?? '')
     for (let delayMs = firstRetryMs; ; delayMs = Math.min(delayMs * 2, maxRetryMs)) {
       await sleep(clock, delayMs * (0.5 + Math.random() / 2), signal)
       try {

@@ -28,7 +28,8 @@ const before: readonly (readonly [text: string, action: (shell: Shell) => Promis
     async shell => {
       await shell.stop('west')
       rmSync(join(folder.path, 'west/hub'), { recursive: true })
-      await shell.start('west', blockWith('--cluster-id west').replace(/^.*token create.*$| --join.*$/gm, ''))
+      const alone = blockWith('--cluster-id west').replace(/^.*token create.*$| --join.*$/gm, '')
+      await shell.start('west', alone.replace('isthmus member', 'isthmus apiserver'))
     },
   ],
 ]

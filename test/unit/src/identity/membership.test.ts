@@ -1,3 +1,4 @@
+import { existsSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
@@ -6,12 +7,18 @@ import type { MemberJoin } from '../../../../src/api/kinds/member-join.ts'
 import { ClusterClient } from '../../../../src/cluster/client.ts'
 import { readCertificate, signRequest, verifyRequest } from '../../../../src/identity/certificate.ts'
 import type { JoinToken } from '../../../../src/identity/join-token.ts'
-import { joinHub, type MembershipOptions, openMembership } from '../../../../src/identity/membership.ts'
+import {
+  askStanding,
+  joinHub,
+  type MembershipOptions,
+  openMembership,
+} from '../../../../src/identity/membership.ts'
 import { never } from '../../../../src/kernel/abort.ts'
 import { systemClock } from '../../../../src/kernel/clock.ts'
-import { unauthorized } from '../../../../src/kernel/errors.ts'
+import { forbidden, type StatusError, unauthorized } from '../../../../src/kernel/errors.ts'
 import { temporaryFolder } from '../../../support/fleet.ts'
 import { type HttpsServer, httpsServer, sendJson } from '../../../support/https-server.ts'
+import { manualClock } from '../../../support/manual-clock.ts'
 
 const lifetime = { clock: systemClock, lifetimeMs: 3_600_000 }
 
@@ -21,7 +28,11 @@ describe('a member', () => {
   let hub: HttpsServer
   let token: JoinToken
   const asked: { readonly authorization: string | undefined; readonly join: MemberJoin }[] = []
-  const fault: { lose: boolean; refuse: boolean } = { lose: false, refuse: false }
+  const fault: {
+    lose: boolean
+    answer?: StatusError | undefined
+    silent?: PromiseWithResolvers<void> | undefined
+  } = { lose: false }
 
   async function signJoin(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const joining = (await json(request)) as MemberJoin // what the member sends
@@ -40,9 +51,11 @@ describe('a member', () => {
     options = { folder: join(folder.path, 'home'), clusterId: 'east', clock: systemClock }
     asked.length = 0
     fault.lose = false
-    fault.refuse = false
+    fault.answer = undefined
+    fault.silent = undefined
     hub = await httpsServer((request, response) => {
-      if (fault.refuse) sendJson(response, 401, unauthorized().toStatus())
+      if (fault.answer !== undefined) sendJson(response, fault.answer.code, fault.answer.toStatus())
+      else if (fault.silent !== undefined) fault.silent.resolve()
       else if (request.method === 'POST') void signJoin(request, response)
       else sendJson(response, 200, {})
     })
@@ -79,8 +92,49 @@ describe('a member', () => {
   })
 
   it('says what is wrong with a token that the hub does not take', async () => {
-    fault.refuse = true
+    fault.answer = unauthorized()
     await expect(joinHub(token, options, never)).rejects.toThrow(/^the hub does not take the join token: /)
+  })
+
+  const memberRef = { group: 'hub.isthmus.dev', resource: 'memberclusters' }
+  it.each([
+    ['gone', forbidden(memberRef, 'east', 'no cluster "east" has joined')],
+    [
+      'gone',
+      forbidden(memberRef, 'east', 'cluster "east" has joined anew since this certificate was issued'),
+    ],
+    ['gone', unauthorized()],
+    ['shut out', forbidden(memberRef, 'east', 'cluster "east" is not accepted')],
+    ['unknown', forbidden(memberRef, 'east', 'not granted to clusters')],
+  ])('finds itself %s by the words of the hub', async (is, answer) => {
+    const membership = await joinHub(token, options, never)
+    fault.answer = answer
+    expect(await askStanding(membership, systemClock, never)).toEqual({ is, why: answer.message })
+  })
+
+  it('does not know where it stands while the hub is away', async () => {
+    const membership = await joinHub(token, options, never)
+    await hub.close()
+    expect(await askStanding(membership, systemClock, never)).toMatchObject({ is: 'unknown' })
+    hub = await httpsServer(() => undefined)
+  })
+
+  it('does not wait for a hub that does not answer', async () => {
+    const membership = await joinHub(token, options, never)
+    const clock = manualClock()
+    fault.silent = Promise.withResolvers<void>()
+    const asking = askStanding(membership, clock, never)
+    await fault.silent.promise
+    await clock.advance(2_000)
+    expect(await asking).toEqual({ is: 'unknown', why: 'no answer within 2 s' })
+  })
+
+  it('takes away the key that an earlier release left behind', async () => {
+    await joinHub(token, options, never)
+    const left = join(options.folder, 'hub-pending.key')
+    writeFileSync(left, 'key')
+    expect(await openMembership(options)).toBeDefined()
+    expect(existsSync(left)).toBe(false)
   })
 
   it('asks again with the same key when the answer was lost', async () => {
