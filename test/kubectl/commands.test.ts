@@ -47,6 +47,7 @@ function editor(name: string, script: string): string {
 
 describe.each(kubectlBinaries().length > 0 ? kubectlBinaries() : ['kubectl'])('%s', binary => {
   let east: Kubectl
+  let hub: Kubectl
 
   beforeAll(async () => {
     if (fleet === undefined) return
@@ -56,6 +57,12 @@ describe.each(kubectlBinaries().length > 0 ? kubectlBinaries() : ['kubectl'])('%
       kubeconfig: fleet.kubeconfig,
       context: 'east',
       cacheDir: join(folder.path, name),
+    })
+    hub = new Kubectl({
+      binary,
+      kubeconfig: fleet.kubeconfig,
+      context: 'hub',
+      cacheDir: join(folder.path, `${name}-hub`),
     })
     await east.run(['delete', 'namespace', 'shop', 'lonely', '--ignore-not-found'])
     await east.run(['create', 'namespace', 'shop'])
@@ -226,6 +233,20 @@ describe.each(kubectlBinaries().length > 0 ? kubectlBinaries() : ['kubectl'])('%
       expect(await east.run(['get', 'svcim', '-n', 'shop', '-o', 'name'])).toBe('')
     })
     expect((await east.try(['get', 'svcex', 'web', '-n', 'shop'])).stderr).toContain('NotFound')
+  })
+
+  verb('tells on the hub since when a service without an address has no export', async () => {
+    const columns = ['NAME', 'TYPE', 'IP', 'CLUSTERS', 'PROBLEM', 'RELEASED', 'AGE']
+    await eventually(async () => {
+      const [header = '', row = ''] = (await hub.run(['get', 'css', 'shop.web'])).split('\n')
+      expect(header.trim().split(/ +/)).toEqual(columns)
+      const cell = (column: string): string => row.slice(header.indexOf(column)).split(/ {2,}/)[0] ?? ''
+      expect({ ip: cell('IP'), problem: cell('PROBLEM'), released: cell('RELEASED') }).toEqual({
+        ip: '',
+        problem: '',
+        released: expect.stringMatching(/^\d+s$/),
+      })
+    })
   })
 
   verb('deletes a namespace with all that is in it', async () => {

@@ -104,10 +104,16 @@ export const ClusterSetServiceKind = defineKind({
       cell: o => o.status.clusters.map(c => c.cluster).join(','),
     },
     {
+      name: 'Problem',
+      type: 'string',
+      description: 'Why it has not the addresses that it should have.',
+      jsonPath: '.status.problem.reason',
+      cell: o => o.status.problem?.reason ?? null,
+    },
+    {
       name: 'Released',
       type: 'date',
-      description: 'Time since the last export went.',
-      priority: 1,
+      description: 'Time since the last export went: members no longer see it.',
       jsonPath: '.status.releasedAt',
       cell: (o, { nowMs }) => timeSince(o.status.releasedAt, nowMs),
     },
