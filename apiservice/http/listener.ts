@@ -65,6 +65,8 @@ const http2Settings = {
   maxConcurrentStreams: 10_000,
   initialWindowSize: 1024 * 1024,
   maxHeaderListSize: maxHeaderBytes,
+  // Headers come in at most nine frames (nghttp2): at the usual 16 KiB their limit could not be reached.
+  maxFrameSize: 256 * 1024,
 }
 
 /** An HTTP/2 connection without a stream is closed after this; with streams it stays. */

@@ -9,6 +9,7 @@ import { issueServing, makeAuthority } from '../../../../src/identity/certificat
 import { systemClock } from '../../../../src/kernel/clock.ts'
 import { silentLogger } from '../../../../src/kernel/log.ts'
 import { type HttpFront, httpFronts, lifetime, ok, recording, withBody } from '../../../support/http-front.ts'
+import { type Field, frameTypes, largeFramesClient } from '../../../support/http2-frames.ts'
 
 const { start: aFront, close } = httpFronts()
 afterEach(close)
@@ -102,6 +103,26 @@ describe('HTTP/2', () => {
     const groups = Array.from({ length: 2_000 }, (_, i) => `group-${i}`)
     await client.send('/', { headers: { 'x-remote-group': groups } })
     expect(requests[0]?.headers.get('x-remote-group')).toEqual(groups)
+  })
+
+  const fields = (count: number): Field[] =>
+    Array.from({ length: count }, (_, i) => [`x-${i}`, 'x'.repeat(50_000)])
+
+  it('takes headers of almost 1 MiB', async () => {
+    const { requests, responder } = recording()
+    const client = await largeFramesClient((await aFront(responder)).listener.port)
+    expect(await client.get(fields(20))).toMatchObject({ type: frameTypes.headers })
+    expect(requests[0]?.headers.get('x-19')).toEqual(['x'.repeat(50_000)])
+    client.close()
+  })
+
+  it('refuses headers above 1 MiB, and the connection lives on', async () => {
+    const client = await largeFramesClient((await aFront(ok)).listener.port)
+    const refused = await client.get(fields(22))
+    expect(refused.type).toBe(frameTypes.reset)
+    expect(refused.payload.readUInt32BE(0)).toBe(constants.NGHTTP2_ENHANCE_YOUR_CALM)
+    expect(await client.get(fields(1))).toMatchObject({ type: frameTypes.headers })
+    client.close()
   })
 
   it.each([
