@@ -173,9 +173,9 @@ export class MemberAdmission {
   }
 
   async #accepted(clusterID: string, token: JoinToken, signal: AbortSignal): Promise<MemberCluster> {
-    const { hub } = this.#options
+    const { clock, hub } = this.#options
     const known = await this.#find(members, clusterID, signal)
-    if (known === undefined) return hub.create(members, newMember(clusterID, token), signal)
+    if (known === undefined) return hub.create(members, newMember(clusterID, token, clock.now()), signal)
     const { annotations } = known.metadata
     const { credentialGeneration: current } = known.spec
     if (annotations?.[joinedWith] === joinMark(token, current)) return known
@@ -250,12 +250,14 @@ export class MemberAdmission {
   }
 }
 
-function newMember(clusterID: string, token: JoinToken): MemberCluster {
+/** Its generation is the time in seconds: an id that was removed and joins another time goes on from a higher one. */
+function newMember(clusterID: string, token: JoinToken, nowMs: number): MemberCluster {
+  const generation = Math.floor(nowMs / 1000)
   return {
     apiVersion: members.apiVersion,
     kind: members.kind,
-    metadata: { name: clusterID, annotations: { [joinedWith]: joinMark(token, 1) } },
-    spec: { accepted: true, credentialGeneration: 1 },
+    metadata: { name: clusterID, annotations: { [joinedWith]: joinMark(token, generation) } },
+    spec: { accepted: true, credentialGeneration: generation },
   }
 }
 

@@ -92,8 +92,9 @@ const after: readonly (readonly [text: string, then: Then])[] = [
   [
     'rm -r $STATE/west/hub',
     {
-      command: `${kubectl}/hub/kubeconfig get membercluster west -o jsonpath='{.spec.credentialGeneration}'`,
-      output: /^2$/,
+      // The token of the last join is the second one.
+      command: `${kubectl}/hub/kubeconfig get membercluster west -o jsonpath='{.metadata.annotations}' | grep -o "$(sed 's,^isthmus://,,; s,[.].*,,' $STATE/west-again.token)"`,
+      output: /^[a-z2-7]{10}$/m,
     },
   ],
   [

@@ -17,6 +17,8 @@ import { type ManualClock, manualClock } from '../../../support/manual-clock.ts'
 const tokens = resource(JoinTokenKind)
 const members = resource(MemberClusterKind)
 const namespaces = resource(NamespaceKind)
+/** Seconds since the epoch, when the clock of these tests starts. */
+const first = 1_767_323_045
 const hourMs = 3_600_000
 
 describe('joining', () => {
@@ -86,11 +88,11 @@ describe('joining', () => {
     expect(status).toMatchObject({ namespace: 'member-east', caBundle: authority.certificate })
     const certificate = new X509Certificate(status.certificate)
     expect(certificate.subject).toBe(
-      'O=hub.isthmus.dev:members\nO=hub.isthmus.dev:generation:1\nCN=hub.isthmus.dev:member:east',
+      'O=hub.isthmus.dev:members\nO=hub.isthmus.dev:generation:1767323045\nCN=hub.isthmus.dev:member:east',
     )
     expect(certificate.verify(new X509Certificate(authority.certificate).publicKey)).toBe(true)
     expect(await memberOf('east')).toMatchObject({
-      spec: { accepted: true, credentialGeneration: 1 },
+      spec: { accepted: true, credentialGeneration: first },
       status: { namespace: 'member-east', firstAcceptedTime: '2026-01-02T03:04:05Z' },
     })
     expect(await hub.get(namespaces, { name: 'member-east' }, never)).toMatchObject({
@@ -116,7 +118,7 @@ describe('joining', () => {
     const key = await makeKey()
     await ask({ by: joiner('token1'), key })
     await ask({ by: joiner('token1'), key })
-    expect((await memberOf('east')).spec.credentialGeneration).toBe(1)
+    expect((await memberOf('east')).spec.credentialGeneration).toBe(first)
     await expect(ask({ by: joiner('token1') })).rejects.toThrow(/was used already, by the cluster "east"/)
     await expect(ask({ by: joiner('token1'), key, clusterID: 'west' })).rejects.toThrow(/was used already/)
   })
@@ -124,10 +126,10 @@ describe('joining', () => {
   it('does not bring back with a used token what was revoked, evicted or removed', async () => {
     const key = await makeKey()
     await ask({ by: joiner('token1'), key })
-    const revoked = { spec: { credentialGeneration: 2 } }
+    const revoked = { spec: { credentialGeneration: first + 1 } }
     await hub.mergePatch(members, { name: 'east' }, revoked, { signal: never })
     await expect(ask({ by: joiner('token1'), key })).rejects.toThrow(/was used already/)
-    const evicted = { spec: { credentialGeneration: 1, accepted: false } }
+    const evicted = { spec: { credentialGeneration: first, accepted: false } }
     await hub.mergePatch(members, { name: 'east' }, evicted, { signal: never })
     await expect(ask({ by: joiner('token1'), key })).rejects.toThrow(/was used already/)
     await hub.delete(members, { name: 'east' }, { signal: never })
@@ -158,11 +160,24 @@ describe('joining', () => {
     await clock.advance(hourMs / 2)
     await hub.create(tokens, aToken('token2', 'east'), never)
     const status = await ask({ by: joiner('token2') })
-    expect(new X509Certificate(status.certificate).subject).toContain('hub.isthmus.dev:generation:2')
+    expect(new X509Certificate(status.certificate).subject).toContain(
+      `hub.isthmus.dev:generation:${first + 1}`,
+    )
     expect(await memberOf('east')).toMatchObject({
-      spec: { accepted: true, credentialGeneration: 2 },
+      spec: { accepted: true, credentialGeneration: first + 1 },
       status: { firstAcceptedTime: '2026-01-02T03:04:05Z' },
     })
+  })
+
+  it('takes no certificate from before a removal when the id joins another time', async () => {
+    const before = new X509Certificate((await ask({ by: joiner('token1') })).certificate)
+    await hub.delete(members, { name: 'east' }, { signal: never })
+    await clock.advance(1_000)
+    await hub.create(tokens, aToken('token2'), never)
+    const after = new X509Certificate((await ask({ by: joiner('token2') })).certificate)
+    const generationOf = ({ subject }: X509Certificate): number =>
+      Number(/generation:(\d+)/.exec(subject)?.[1])
+    expect(generationOf(after)).toBeGreaterThan(generationOf(before))
   })
 
   it('does not take over a namespace of somebody else', async () => {
@@ -193,16 +208,16 @@ describe('joining', () => {
     beforeEach(() => ask({ by: joiner('token1') }))
 
     it('signs a new key for a member', async () => {
-      const status = await ask({ by: member('east', 1) })
+      const status = await ask({ by: member('east', first) })
       expect(new X509Certificate(status.certificate).subject).toContain('CN=hub.isthmus.dev:member:east')
     })
 
     it.each([
-      ['another member', member('west', 1), {}],
-      ['an earlier generation', member('east', 1), { credentialGeneration: 2 }],
-      ['an evicted member', member('east', 1), { accepted: false }],
+      ['another member', member('west', first), {}],
+      ['an earlier generation', member('east', first), { credentialGeneration: first + 1 }],
+      ['an evicted member', member('east', first), { accepted: false }],
       ['an administrator', { name: 'admin', groups: ['system:masters'] }, {}],
-      ['somebody of the same name', { name: member('east', 1).name, groups: [] }, {}],
+      ['somebody of the same name', { name: member('east', first).name, groups: [] }, {}],
     ])('refuses %s', async (_who, by, spec) => {
       await hub.mergePatch(members, { name: 'east' }, { spec }, { signal: never })
       await expect(ask({ by })).rejects.toMatchObject({ code: 403 })
