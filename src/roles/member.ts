@@ -92,15 +92,13 @@ async function openOrJoin(options: MemberOptions, context: Context): Promise<Kno
     )
   }
   const { is, why } = await askStanding(membership, clock, signal)
-  const cluster = clusterId
-  if (is === 'shut out') log.warn('the hub does not accept this cluster for now', { cluster, error: why })
   if (is !== 'gone') return { ...noHub, membership, isShutOut: is === 'shut out' }
   if (token === undefined && rejoin === undefined) {
     throw new Error(
       `the hub has removed the cluster "${clusterId}" or revoked its certificate (${why}): give --join a new token (isthmus token create --cluster ${clusterId}, on the hub)`,
     )
   }
-  log.warn('the hub does not know this cluster any more, joining again', { cluster, error: why })
+  log.warn('the hub does not know this cluster any more, joining again', { cluster: clusterId, error: why })
   const another = (await rejoin?.(signal)) ?? token ?? ''
   return joinNow(another, options, context)
 }
