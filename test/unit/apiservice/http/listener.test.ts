@@ -89,10 +89,10 @@ it.each([
   const socket = await tls(front, 'http/1.1', true)
   socket.resume().write(sent)
   await once(socket, 'end')
+  expect(socket.writable).toBe(true)
   socket.write(more)
   front.listener.stop()
   await front.listener.close(new AbortController().signal)
-  expect(socket.writable).toBe(true)
   socket.destroy()
 })
 
