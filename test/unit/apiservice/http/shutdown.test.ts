@@ -11,20 +11,20 @@ const { start, close } = httpFronts()
 afterEach(close)
 
 const target = '/apis/g/v1/foos?watch=1'
+/** More than the buffers of two sockets hold. */
 const manyMegabytes = [event('x'.repeat(12_000_000))]
 
-/** Opens watches with much to read, and reads none of it. */
+/** Opens two watches with much to read, and reads none of it. */
 async function stalledWatches(responder: Responder, protocol: (typeof protocols)[number]) {
   const clock = manualClock()
   const front = await start(responder, { clock })
-  const watches = await Promise.all(
-    Array.from({ length: 20 }, async () => {
+  await Promise.all(
+    Array.from({ length: 2 }, async () => {
       const watch = await front.client(protocol).open(target)
       watch.pause()
-      return watch
     }),
   )
-  return { clock, front, watches }
+  return { clock, front }
 }
 
 describe.each(protocols)('stopping over %s', protocol => {
@@ -42,7 +42,7 @@ describe.each(protocols)('stopping over %s', protocol => {
     expect(gone.some(signal => signal.aborted)).toBe(false)
     await clock.advance(1)
     await stopped
-    expect(gone).toHaveLength(20)
+    expect(gone).toHaveLength(2)
   })
 
   it('waits 10 s for a request, and no longer', async () => {
