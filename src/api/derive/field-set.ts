@@ -1,0 +1,180 @@
+/**
+ * Sets of fields in the form in which `metadata.managedFields` carries them (`FieldsV1` of structured-merge-diff): a tree
+ * of `f:name`, `k:{"key":"value"}` and `v:value` elements. An element without children is in the set itself; one with
+ * children is when it also has `.`. The empty set is undefined, so that a tree always holds something.
+ */
+import { shown } from '../../kernel/field-error.ts'
+import { byText } from '../order.ts'
+import { isRecord, type JsonRecord } from '../record.ts'
+
+export type FieldSet = { readonly [element: string]: FieldSet }
+export type Fields = FieldSet | undefined
+
+/** An element that is in the set and has nothing below it. */
+export const leaf: FieldSet = Object.freeze({})
+
+const self = '.'
+/** What clients send is refused when it is deeper: no object is. */
+const maxDepth = 1_000
+
+export function isMember(set: FieldSet): boolean {
+  return self in set || isLeaf(set)
+}
+
+function isLeaf(set: FieldSet): boolean {
+  for (const _element in set) return false
+  return true
+}
+
+/** One level of a tree: call `add` for each element, then `build`. */
+export class Level {
+  #elements: Record<string, FieldSet> | undefined
+  readonly #isMember: boolean
+
+  constructor(isMember: boolean) {
+    this.#isMember = isMember
+  }
+
+  add(element: string, below: Fields): void {
+    if (below === undefined) return
+    this.#elements ??= this.#isMember ? { [self]: leaf } : {}
+    this.#elements[element] = below
+  }
+
+  build(): Fields {
+    return this.#elements ?? (this.#isMember ? leaf : undefined)
+  }
+}
+
+export function union(a: Fields, b: Fields): Fields {
+  if (a === undefined || b === undefined || a === b) return a ?? b
+  const level = new Level(isMember(a) || isMember(b))
+  for (const element in a) if (element !== self) level.add(element, union(a[element], b[element]))
+  for (const element in b) if (element !== self && !(element in a)) level.add(element, b[element])
+  return level.build()
+}
+
+/** The fields of `a` that are not in `b`. */
+export function difference(a: Fields, b: Fields): Fields {
+  if (a === undefined || b === undefined) return a
+  const level = new Level(isMember(a) && !isMember(b))
+  for (const element in a) if (element !== self) level.add(element, difference(a[element], b[element]))
+  return level.build()
+}
+
+export function intersection(a: Fields, b: Fields): Fields {
+  if (a === undefined || b === undefined) return undefined
+  const level = new Level(isMember(a) && isMember(b))
+  for (const element in a) if (element !== self) level.add(element, intersection(a[element], b[element]))
+  return level.build()
+}
+
+/** The set with an element that is in it whatever is below. */
+export function withSelf(set: Fields): FieldSet {
+  if (set === undefined || isLeaf(set)) return leaf
+  return self in set ? set : { [self]: leaf, ...set }
+}
+
+/** What is below an element, without it. */
+export function below(set: FieldSet): Fields {
+  if (isLeaf(set)) return undefined
+  const { [self]: _self, ...rest } = set
+  return isLeaf(rest) ? undefined : rest
+}
+
+/** Field names of an object or keys of a map. */
+export function fieldElement(name: string): string {
+  return `f:${name}`
+}
+
+/** An item of a set. */
+export function valueElement(value: unknown): string {
+  return `v:${JSON.stringify(value)}`
+}
+
+/** An item of a list that is told apart by keys, which are sorted. */
+export function keyElement(keys: JsonRecord): string {
+  return `k:${JSON.stringify(keys)}`
+}
+
+/** What a client sent for a set; undefined when it is none. */
+export function parseFields(value: unknown): { readonly fields: Fields } | undefined {
+  if (!isRecord(value)) return undefined
+  if (Object.keys(value).every(element => element === self)) return { fields: undefined }
+  const fields = parseLevel(value, maxDepth)
+  return fields && { fields }
+}
+
+function parseLevel(value: JsonRecord, depth: number): Fields {
+  if (depth === 0) return undefined
+  const level = new Level(self in value || Object.keys(value).length === 0)
+  for (const element of Object.keys(value)) {
+    if (element === self) continue
+    const inner = value[element]
+    const name = canonicalElement(element)
+    const parsed = isRecord(inner) ? parseLevel(inner, depth - 1) : undefined
+    if (name === undefined || parsed === undefined) return undefined
+    level.add(name, parsed)
+  }
+  return level.build()
+}
+
+function canonicalElement(element: string): string | undefined {
+  switch (element.slice(0, 2)) {
+    case 'f:':
+      return element
+    case 'k:':
+      return canonicalKeys(parseJson(element.slice(2)))
+    case 'v:':
+      return canonicalValue(parseJson(element.slice(2)))
+    case 'i:':
+      return /^i:\d{1,15}$/.test(element) ? element : undefined
+    default:
+      return undefined
+  }
+}
+
+function canonicalKeys(keys: unknown): string | undefined {
+  if (!isRecord(keys)) return undefined
+  return keyElement(Object.fromEntries(Object.entries(keys).toSorted(([a], [b]) => byText(a, b))))
+}
+
+function canonicalValue(value: unknown): string | undefined {
+  return value === undefined ? undefined : valueElement(value)
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Whoever asked for a value learns that there is none.
+    return undefined
+  }
+}
+
+/** The paths of all fields, as conflicts name them: `.spec.ports[port=80,protocol="TCP"].name`, `.spec.set[="a"]`. */
+export function pathsOf(set: Fields): readonly string[] {
+  return set === undefined ? [] : pathsBelow(set, '')
+}
+
+function pathsBelow(set: FieldSet, path: string): readonly string[] {
+  const elements = Object.keys(set)
+    .filter(element => element !== self)
+    .toSorted(byText)
+    .map(element => ({ path: path + elementText(element), inner: set[element] ?? leaf }))
+  return [
+    ...elements.filter(({ inner }) => isMember(inner)).map(found => found.path),
+    ...elements.flatMap(found => pathsBelow(found.inner, found.path)),
+  ]
+}
+
+/** One element of a path. */
+export function elementText(element: string): string {
+  const text = element.slice(2)
+  if (element.startsWith('f:')) return `.${text}`
+  if (element.startsWith('i:')) return `[${text}]`
+  if (element.startsWith('v:')) return `[=${shown(parseJson(text))}]`
+  const keys = parseJson(text)
+  const pairs = isRecord(keys) ? Object.entries(keys) : []
+  return `[${pairs.map(([name, value]) => `${name}=${shown(value)}`).join(',')}]`
+}

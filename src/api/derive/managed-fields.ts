@@ -1,0 +1,146 @@
+/**
+ * Who manages which fields (`metadata.managedFields`), and what becomes of that on updates. The rules are those of
+ * apimachinery's `managedfields`: whoever changes a field owns it, what is gone is owned by nobody, and at most ten
+ * workflows that update are told apart.
+ */
+import type { ManagedFieldsEntry } from '../meta.ts'
+import { byText } from '../order.ts'
+import { type Changes, noChanges, takenFields } from './field-paths.ts'
+import { difference, type FieldSet, type Fields, parseFields, union } from './field-set.ts'
+
+/** One workflow. `time` is in RFC 3339, absent when it never changed a value. */
+export type FieldManager = {
+  readonly name: string
+  readonly operation: 'Apply' | 'Update'
+  /** The version that its fields are named in. */
+  readonly apiVersion: string
+  readonly subresource: string
+  readonly time: string | undefined
+  readonly fields: FieldSet
+}
+
+export type Writer = Omit<FieldManager, 'fields' | 'time'> & { readonly time: string }
+
+const maxUpdaters = 10
+const nameOfOldUpdaters = 'ancient-changes'
+
+/** The managers that an object carries; undefined when an entry has no meaning. */
+export function readManagers(entries: readonly ManagedFieldsEntry[]): readonly FieldManager[] | undefined {
+  const managers = entries.map(readManager)
+  // Nothing is undefined here once this holds.
+  if (managers.includes(undefined)) return undefined
+  return managers.flatMap(manager => (manager === undefined || manager === 'empty' ? [] : [manager]))
+}
+
+function readManager(entry: ManagedFieldsEntry): FieldManager | 'empty' | undefined {
+  const { operation, apiVersion, fieldsType, fieldsV1, manager = '', subresource = '' } = entry
+  const isMeaningless = operation !== 'Apply' && operation !== 'Update'
+  if (isMeaningless || !apiVersion || fieldsType !== 'FieldsV1') return undefined
+  const parsed = parseFields(fieldsV1 ?? {})
+  if (parsed === undefined) return undefined
+  const { fields } = parsed
+  if (fields === undefined) return 'empty'
+  return { name: manager, operation, apiVersion, subresource, time: entry.time, fields }
+}
+
+/** Entries that this server wrote, which need no checks. */
+export function storedManagers(entries: readonly ManagedFieldsEntry[]): readonly FieldManager[] {
+  return entries.map(entry => ({
+    name: entry.manager ?? '',
+    operation: entry.operation ?? 'Update',
+    apiVersion: entry.apiVersion ?? '',
+    subresource: entry.subresource ?? '',
+    time: entry.time,
+    // Written by `toEntries`, from a set of fields.
+    fields: entry.fieldsV1 as FieldSet,
+  }))
+}
+
+/** As they are stored: appliers first, then by age. */
+export function toEntries(managers: readonly FieldManager[]): readonly ManagedFieldsEntry[] {
+  const sorted = managers.length < 2 ? managers : managers.toSorted(byAge)
+  return sorted.map(({ name, operation, apiVersion, time, fields, subresource }) => ({
+    ...(name === '' ? {} : { manager: name }),
+    operation,
+    apiVersion,
+    ...(time === undefined ? {} : { time }),
+    fieldsType: 'FieldsV1',
+    fieldsV1: fields,
+    ...(subresource === '' ? {} : { subresource }),
+  }))
+}
+
+function byAge(a: FieldManager, b: FieldManager): number {
+  return (
+    byText(a.operation, b.operation) ||
+    byText(a.time ?? '', b.time ?? '') ||
+    byText(a.name, b.name) ||
+    byText(a.apiVersion, b.apiVersion) ||
+    byText(a.subresource, b.subresource)
+  )
+}
+
+/** An applier is the same at every version. */
+export function isSame(
+  a: Omit<FieldManager, 'fields' | 'time'>,
+  b: Omit<FieldManager, 'fields' | 'time'>,
+): boolean {
+  return (
+    a.name === b.name &&
+    a.operation === b.operation &&
+    a.subresource === b.subresource &&
+    (a.operation === 'Apply' || a.apiVersion === b.apiVersion)
+  )
+}
+
+/** Without fields that are gone, and managers that have none left. */
+export function without(managers: readonly FieldManager[], fields: Fields): readonly FieldManager[] {
+  if (fields === undefined) return managers
+  return managers.flatMap(manager => withFields(manager, difference(manager.fields, fields)))
+}
+
+function withFields(manager: FieldManager, fields: Fields): readonly FieldManager[] {
+  if (fields === undefined) return []
+  return fields === manager.fields ? [manager] : [{ ...manager, fields }]
+}
+
+/** The managers after a writer made these changes: what it changed is its own, and no one else's. */
+export function afterUpdate(
+  managers: readonly FieldManager[],
+  changes: Changes,
+  writer: Writer,
+): readonly FieldManager[] {
+  if (changes === noChanges) return managers
+  const taken = takenFields(changes)
+  const others = without(without(managers, taken), changes.removed)
+  if (taken === undefined) return others
+  const own = others.find(manager => isSame(manager, writer))
+  const next = { ...writer, fields: union(own?.fields, taken) ?? taken }
+  return capped([...others.filter(manager => manager !== own), next])
+}
+
+/** The oldest updates are put together, those of each version by themselves. */
+function capped(managers: readonly FieldManager[]): readonly FieldManager[] {
+  const updaters = managers.filter(manager => manager.operation === 'Update')
+  let surplus = updaters.length - maxUpdaters
+  if (surplus <= 0) return managers
+  const kept = new Set(managers)
+  const oldest = new Map<string, FieldManager>()
+  for (const updater of updaters.toSorted(byAge)) {
+    const first = oldest.get(updater.apiVersion)
+    const merged = first === undefined ? updater : mergedUpdates(first, updater)
+    oldest.set(updater.apiVersion, merged)
+    if (first === undefined) continue
+    kept.delete(first)
+    kept.delete(updater)
+    kept.add(merged)
+    surplus -= 1
+    if (surplus === 0) break
+  }
+  return [...kept]
+}
+
+function mergedUpdates(older: FieldManager, newer: FieldManager): FieldManager {
+  const fields = union(older.fields, newer.fields) ?? newer.fields
+  return { ...newer, name: nameOfOldUpdaters, subresource: '', fields }
+}
