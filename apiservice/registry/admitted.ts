@@ -4,6 +4,7 @@ import type { KubeObject } from '../../src/api/meta.ts'
 import { invalid } from '../../src/kernel/errors.ts'
 import type { FieldError } from '../../src/kernel/field-error.ts'
 import { checkDepth } from './depth.ts'
+import { type Ownership, withManagers } from './ownership.ts'
 import type { Call, Resource } from './parts.ts'
 import { duplicateOwnerWarning, withGeneration } from './strategy.ts'
 import { attributesOf } from './write.ts'
@@ -16,6 +17,8 @@ export type Write = {
   /** Where the client named owners. */
   readonly sent: KubeObject
   readonly dryRun: boolean
+  /** What admission and the kind add afterwards is no client's. */
+  readonly ownership: Ownership
 }
 
 /**
@@ -25,11 +28,12 @@ export type Write = {
 export async function admitted(call: Call, write: Write, signal: AbortSignal): Promise<KubeObject> {
   const { parts, resource, subresource } = call
   const { kind } = resource
-  const { old, dryRun } = write
+  const { old, dryRun, ownership } = write
   checkDepth(kind, write.object)
   const defaulted = applyDefaults(kind, write.object)
   refuse(resource, defaulted, old, validateSchema(kind, defaulted))
-  const prepared = subresource === '' ? kind.prepare(defaulted, old) : defaulted
+  const owned = withManagers(defaulted, ownership(defaulted, old))
+  const prepared = subresource === '' ? kind.prepare(owned, old) : owned
   const attributes = (object: KubeObject) =>
     attributesOf(call, old === undefined ? 'CREATE' : 'UPDATE', dryRun, {
       name: object.metadata.name,

@@ -5,11 +5,12 @@ import type { Reply } from '../contract.ts'
 import type { StoredObject, WriteResult } from '../store-contract.ts'
 import { admitted } from './admitted.ts'
 import { checkNamespace, readObject } from './document.ts'
-import { type WriteOptions, writeOptions } from './options.ts'
+import { writeOptions } from './options.ts'
+import { type Ownership, ownershipOf } from './ownership.ts'
 import { type Call, keyOf } from './parts.ts'
 import { namesNoVersion } from './precondition.ts'
 import { forCreate } from './strategy.ts'
-import { decode, encode } from './write.ts'
+import { decode, encodeFor } from './write.ts'
 
 /** Letters and digits that make no words and are not taken for each other (apimachinery `rand.String`). */
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789'
@@ -21,15 +22,18 @@ const maxNames = 8
 export async function create(call: Call, signal: AbortSignal): Promise<Reply> {
   const options = writeOptions('CreateOptions', call.request.query)
   const sent = await readObject(call, options.fieldValidation)
-  const object = await createObject(call, sent, options, signal)
+  const ownership = ownershipOf(call, options.fieldManager, sent)
+  const object = await createObject(call, sent, { dryRun: options.dryRun, ownership }, signal)
   return { type: 'object', code: 201, served: call.resource.served, object }
 }
+
+type CreateContext = { readonly dryRun: boolean; readonly ownership: Ownership }
 
 /** Creates what a document says, under its own name or under one that is generated. */
 export async function createObject(
   call: Call,
   sent: KubeObject,
-  options: WriteOptions,
+  context: CreateContext,
   signal: AbortSignal,
 ): Promise<StoredObject> {
   checkNamespace(call, sent.metadata.namespace)
@@ -38,22 +42,22 @@ export async function createObject(
   }
   const { name, generateName } = sent.metadata
   if (name || !generateName) {
-    return createOnce(call, await newObject(call, sent, options, signal), options)
+    return createOnce(call, await newObject(call, sent, context, signal), context)
   }
-  return createNamed(call, sent, options, signal)
+  return createNamed(call, sent, context, signal)
 }
 
 async function createNamed(
   call: Call,
   sent: KubeObject,
-  options: WriteOptions,
+  context: CreateContext,
   signal: AbortSignal,
 ): Promise<StoredObject> {
   for (let attempt = 1; ; attempt += 1) {
     const name = generatedName(sent.metadata.generateName ?? '')
     const named = { ...sent, metadata: { ...sent.metadata, name } }
-    const object = await newObject(call, named, options, signal)
-    const created = await tryCreate(call, object, options)
+    const object = await newObject(call, named, context, signal)
+    const created = await tryCreate(call, object, context)
     if (created.done) return created.object
     if (attempt === maxNames) throw alreadyExists(call.resource.ref, name, 'exhausted')
     signal.throwIfAborted()
@@ -68,16 +72,16 @@ function generatedName(prefix: string): string {
 function newObject(
   call: Call,
   sent: KubeObject,
-  { dryRun }: WriteOptions,
+  { dryRun, ownership }: CreateContext,
   signal: AbortSignal,
 ): Promise<KubeObject> {
   const birth = { uid: randomUUID(), namespace: call.namespace, nowMs: call.parts.clock.now() }
   const object = forCreate(call.resource.kind, sent, birth)
-  return admitted(call, { object, sent, dryRun }, signal)
+  return admitted(call, { object, sent, dryRun, ownership }, signal)
 }
 
-async function createOnce(call: Call, object: KubeObject, options: WriteOptions): Promise<StoredObject> {
-  const result = await tryCreate(call, object, options)
+async function createOnce(call: Call, object: KubeObject, context: CreateContext): Promise<StoredObject> {
+  const result = await tryCreate(call, object, context)
   if (result.done) return result.object
   const { metadata } = object
   const isTerminating =
@@ -86,10 +90,10 @@ async function createOnce(call: Call, object: KubeObject, options: WriteOptions)
   throw alreadyExists(call.resource.ref, metadata.name, isTerminating ? 'terminating' : undefined)
 }
 
-async function tryCreate(call: Call, object: KubeObject, { dryRun }: WriteOptions): Promise<WriteResult> {
+async function tryCreate(call: Call, object: KubeObject, { dryRun }: CreateContext): Promise<WriteResult> {
   const { store } = call.parts
   const key = keyOf(call, object.metadata.name)
-  const body = encode(object)
+  const body = encodeFor(call, object)
   if (!dryRun) return store.create(key, body)
   const current = await store.get(key)
   return current === undefined

@@ -14,6 +14,9 @@ import type { Call, Resource } from './parts.ts'
 const maxSummaryBytes = 30
 const maxQuotedBytes = 1024
 
+/** Of a configuration for server-side apply, which may also be JSON. */
+export const applyMediaType = 'application/apply-patch+yaml'
+
 /** The type of the body in lower case, without parameters. An absent Content-Type is JSON. */
 export function contentTypeOf(request: ApiRequest): string {
   const type = mediaTypeOf(request.headers.get('content-type')?.[0] ?? '')

@@ -5,13 +5,21 @@ import {
   forbiddenField,
   invalidValue,
   notSupported,
+  required,
   shown,
   tooLong,
 } from '../../src/kernel/field-error.ts'
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
 
-export type WriteOptions = { readonly dryRun: boolean; readonly fieldValidation: FieldValidation }
+export type WriteOptions = {
+  readonly dryRun: boolean
+  readonly fieldValidation: FieldValidation
+  /** Empty when the client does not name one. */
+  readonly fieldManager: string
+}
+
+export type ApplyOptions = WriteOptions & { readonly force: boolean }
 
 export type OptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions' | 'DeleteOptions' | 'ListOptions'
 
@@ -26,21 +34,41 @@ export function writeOptions(
   kind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions',
   query: URLSearchParams,
 ): WriteOptions {
-  const dryRun = query.getAll('dryRun')
-  const fieldValidation = query.get('fieldValidation') ?? ''
   refuse(kind, [
     ...(kind === 'PatchOptions' && query.has('force')
       ? [forbiddenField('force', 'may not be specified for non-apply patch')]
       : []),
+    ...writeErrors(query),
+  ])
+  return readOptions(query)
+}
+
+/** Throws 422 when an option has no meaning, or the manager is not named. */
+export function applyOptions(query: URLSearchParams): ApplyOptions {
+  refuse('PatchOptions', [
+    ...(query.get('fieldManager') ? [] : [required('fieldManager', 'is required for apply patch')]),
+    ...writeErrors(query),
+  ])
+  return { ...readOptions(query), force: booleanOption(query.get('force')) }
+}
+
+function writeErrors(query: URLSearchParams): readonly FieldError[] {
+  const fieldValidation = query.get('fieldValidation') ?? ''
+  return [
     ...fieldManagerErrors(query.get('fieldManager') ?? ''),
-    ...dryRunErrors(dryRun),
+    ...dryRunErrors(query.getAll('dryRun')),
     ...(fieldValidations.includes(fieldValidation)
       ? []
       : [notSupported('fieldValidation', fieldValidation, fieldValidations)]),
-  ])
+  ]
+}
+
+function readOptions(query: URLSearchParams): WriteOptions {
+  const fieldValidation = query.get('fieldValidation') ?? ''
   return {
-    dryRun: dryRun.length > 0,
+    dryRun: query.has('dryRun'),
     fieldValidation: fieldValidation === 'Ignore' || fieldValidation === 'Strict' ? fieldValidation : 'Warn',
+    fieldManager: query.get('fieldManager') ?? '',
   }
 }
 

@@ -5,8 +5,7 @@
  *
  *     document → strategy → admission → validation → store
  *
- * Server-side apply will be one more patch format (patch.ts) and, where strategy.ts drops managedFields, the place
- * that keeps them.
+ * Every write also says who manages which fields (ownership.ts), which server-side apply (apply.ts) goes by.
  */
 import type { AnyKind } from '../../src/api/kind.ts'
 import type { Clock } from '../../src/kernel/clock.ts'

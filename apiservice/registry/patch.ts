@@ -15,10 +15,12 @@ import {
 } from '../../src/kernel/errors.ts'
 import { invalidValue } from '../../src/kernel/field-error.ts'
 import type { Reply } from '../contract.ts'
-import { checkAddress, checkType, contentTypeOf, fieldProblems } from './document.ts'
+import { apply } from './apply.ts'
+import { applyMediaType, checkAddress, checkType, contentTypeOf, fieldProblems } from './document.ts'
 import { applyJsonPatch, jsonPatch } from './json-patch.ts'
 import { mergePatch } from './merge-patch.ts'
 import { type FieldValidation, writeOptions } from './options.ts'
+import { ownershipOf } from './ownership.ts'
 import type { Call, Resource } from './parts.ts'
 import { checkVersion } from './precondition.ts'
 import { strategicMergePatch } from './strategic-merge-patch.ts'
@@ -52,8 +54,9 @@ export async function patch(call: Call, signal: AbortSignal): Promise<Reply> {
   const { resource, request } = call
   const accepted = patchFormats(resource)
   const type = contentTypeOf(request)
+  if (type === applyMediaType) return apply(call, signal)
   const format = accepted.get(type)
-  if (format === undefined) throw unsupportedMediaType([...accepted.keys()])
+  if (format === undefined) throw unsupportedMediaType([...accepted.keys(), applyMediaType])
   const options = writeOptions('PatchOptions', request.query)
   const { value, duplicates } = decodePatch(await request.body(), type)
   const patched = format(value, resource)
@@ -61,7 +64,8 @@ export async function patch(call: Call, signal: AbortSignal): Promise<Reply> {
     const document = patched(decodeBody(resource.apiVersion, resource.kind.kind, current.stored))
     const sent = toSent(call, document, duplicates, options.fieldValidation)
     checkVersion(resource, sent.metadata, current.object.metadata)
-    return replacement(call, sent, { current, options }, signal)
+    const ownership = ownershipOf(call, options.fieldManager, sent)
+    return replacement(call, sent, { current, dryRun: options.dryRun, ownership }, signal)
   }
   const { object } = await change(call, options.dryRun, decide, signal)
   return { type: 'object', code: 200, served: resource.served, object }

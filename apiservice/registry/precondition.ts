@@ -25,10 +25,7 @@ export function checkDelete(resource: Resource, wanted: Preconditions, { metadat
  * its kind wants one.
  */
 export function checkUpdate(resource: Resource, sent: ObjectMeta, current: ObjectMeta): void {
-  if (sent.uid !== undefined && sent.uid !== '' && sent.uid !== current.uid) {
-    const why = `Precondition failed: UID in precondition: ${sent.uid}, UID in object meta: ${current.uid ?? ''}`
-    throw conflict(resource.ref, current.name, why)
-  }
+  checkUid(resource, sent, current)
   if (namesNoVersion(sent)) {
     if (resource.kind.unconditionalUpdate) return
     const kindRef = { group: resource.ref.group, kind: resource.ref.resource }
@@ -37,6 +34,13 @@ export function checkUpdate(resource: Resource, sent: ObjectMeta, current: Objec
     ])
   }
   checkVersion(resource, sent, current)
+}
+
+/** Throws 409 when the object names a uid, and it is not the current one. */
+export function checkUid(resource: Resource, sent: ObjectMeta, current: ObjectMeta): void {
+  if (sent.uid === undefined || sent.uid === '' || sent.uid === current.uid) return
+  const why = `Precondition failed: UID in precondition: ${sent.uid}, UID in object meta: ${current.uid ?? ''}`
+  throw conflict(resource.ref, current.name, why)
 }
 
 /** Throws 409 when the object names a version, and it is not the current one. */

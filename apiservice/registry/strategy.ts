@@ -140,6 +140,21 @@ function specOf(kind: AnyKind, object: KubeObject): Readonly<Record<string, unkn
   return kind.status === undefined && status !== undefined ? { ...rest, status } : rest
 }
 
+/** Whether nothing changes but, perhaps, the times of managers. Both without resourceVersion. */
+export function isUnchanged(next: KubeObject, old: KubeObject): boolean {
+  return sameState(next, old) || (hasManagers(next, old) && sameState(withoutTimes(next), withoutTimes(old)))
+}
+
+function hasManagers(next: KubeObject, old: KubeObject): boolean {
+  return next.metadata.managedFields?.length === old.metadata.managedFields?.length
+}
+
+function withoutTimes(object: KubeObject): KubeObject {
+  const { managedFields = [] } = object.metadata
+  const timeless = managedFields.map(({ time: _time, ...entry }) => entry)
+  return { ...object, metadata: { ...object.metadata, managedFields: timeless } }
+}
+
 /** Whether two states are the same, whatever the order of their keys. Both without resourceVersion. */
 export function sameState(a: KubeObject, b: KubeObject): boolean {
   return isDeepStrictEqual(a, b)

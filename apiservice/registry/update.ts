@@ -4,7 +4,8 @@ import type { Reply } from '../contract.ts'
 import { admitted } from './admitted.ts'
 import { createObject } from './create.ts'
 import { checkAddress, readObject } from './document.ts'
-import { type WriteOptions, writeOptions } from './options.ts'
+import { writeOptions } from './options.ts'
+import { type Ownership, ownershipOf } from './ownership.ts'
 import type { Call } from './parts.ts'
 import { checkUpdate, namesNoVersion } from './precondition.ts'
 import { forUpdate } from './strategy.ts'
@@ -16,16 +17,18 @@ export async function update(call: Call, signal: AbortSignal): Promise<Reply> {
   const options = writeOptions('UpdateOptions', request.query)
   const sent = await readObject(call, options.fieldValidation)
   checkAddress(call, sent)
+  const { dryRun } = options
+  const ownership = ownershipOf(call, options.fieldManager, sent)
   const decide = (current: Current): Promise<Decision> => {
     checkUpdate(resource, sent.metadata, current.object.metadata)
-    return replacement(call, sent, { current, options }, signal)
+    return replacement(call, sent, { current, dryRun, ownership }, signal)
   }
   try {
-    const { object } = await change(call, options.dryRun, decide, signal)
+    const { object } = await change(call, dryRun, decide, signal)
     return { type: 'object', code: 200, served: resource.served, object }
   } catch (thrown) {
     if (!isReason(thrown, 'NotFound') || !mayCreate(call, sent)) throw thrown
-    return createInstead(call, sent, options, signal)
+    return createInstead(call, sent, { dryRun, ownership }, signal)
   }
 }
 
@@ -37,13 +40,13 @@ function mayCreate({ resource, subresource }: Call, { metadata }: KubeObject): b
 async function createInstead(
   call: Call,
   sent: KubeObject,
-  options: WriteOptions,
+  context: { readonly dryRun: boolean; readonly ownership: Ownership },
   signal: AbortSignal,
 ): Promise<Reply> {
   const { parts, request, resource } = call
   const { info, user } = request
   if (info.isResource) await parts.authorize?.({ user, info: { ...info, verb: 'create' } }, signal)
-  const object = await createObject(call, sent, options, signal)
+  const object = await createObject(call, sent, context, signal)
   return { type: 'object', code: 201, served: resource.served, object }
 }
 
@@ -51,13 +54,13 @@ async function createInstead(
 export async function replacement(
   call: Call,
   sent: KubeObject,
-  context: { readonly current: Current; readonly options: WriteOptions },
+  context: { readonly current: Current; readonly dryRun: boolean; readonly ownership: Ownership },
   signal: AbortSignal,
 ): Promise<Decision> {
   const { resource, subresource } = call
-  const { current, options } = context
+  const { current, dryRun, ownership } = context
   const old = current.object
   const object = forUpdate(resource.kind, subresource, sent, old)
-  const next = await admitted(call, { object, old, sent, dryRun: options.dryRun }, signal)
+  const next = await admitted(call, { object, old, sent, dryRun, ownership }, signal)
   return settle(resource, next, current)
 }

@@ -6,9 +6,11 @@ import { decodeBody, encodeBody } from '../../src/codec/object-bytes.ts'
 import { conflict, notFound, objectTooLarge } from '../../src/kernel/errors.ts'
 import type { AdmissionAttributes } from '../contract.ts'
 import type { Revision, StoredObject, WriteResult } from '../store-contract.ts'
+import { applyMediaType, contentTypeOf } from './document.ts'
 import { isLast } from './finalizer.ts'
+import { withManagers } from './ownership.ts'
 import { type Call, keyOf, type Resource } from './parts.ts'
-import { sameState, withoutVersion } from './strategy.ts'
+import { isUnchanged, withoutVersion } from './strategy.ts'
 
 /** What one object may take in the store, as etcd has it. */
 export const maxStoredBytes = 1_536 * 1_024
@@ -45,7 +47,7 @@ export async function change(
     const decision = await decide({ stored, object: decode(call.resource, stored) })
     const isRemoved = decision.type === 'remove'
     if (decision.type === 'keep') return { object: stored, isRemoved }
-    const body = decision.object && encode(decision.object)
+    const body = decision.object && encodeFor(call, decision.object)
     if (dryRun) return { object: { ...stored, body: body ?? stored.body }, isRemoved }
     const result = await commit(call, stored.revision, isRemoved, body ?? stored.body)
     if (result.done) return { object: result.object, isRemoved }
@@ -70,11 +72,21 @@ function commit(call: Call, expected: Revision, isRemoved: boolean, body: Buffer
 /** What becomes of an update: nothing when it changes nothing, the end when it was the last thing to wait for. */
 export function settle({ kind }: Resource, next: KubeObject, current: Current): Decision {
   if (isLast(kind, next)) return { type: 'remove', object: next }
-  return sameState(next, withoutVersion(current.object)) ? { type: 'keep' } : { type: 'put', object: next }
+  return isUnchanged(next, withoutVersion(current.object)) ? { type: 'keep' } : { type: 'put', object: next }
 }
 
 export function decode({ kind, apiVersion }: Resource, stored: StoredObject): KubeObject {
   return applyDefaults(kind, decodeBody(apiVersion, kind.kind, stored))
+}
+
+/**
+ * What is too large to be stored with its managers is stored without, unless it is applied: apply goes by them. Throws 413
+ * when the object is too large all the same.
+ */
+export function encodeFor({ request }: Call, object: KubeObject): Buffer {
+  const body = encodeBody(object)
+  if (body.length <= maxStoredBytes) return body
+  return encode(contentTypeOf(request) === applyMediaType ? object : withManagers(object, []))
 }
 
 /** Throws 413 when the object is larger than what is stored. */

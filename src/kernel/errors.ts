@@ -136,6 +136,11 @@ export function conflict(ref: ResourceRef, name: string, why: string = modified)
   return new StatusError(409, 'Conflict', message, { details: detailsOf(ref, name) })
 }
 
+/** 409 of server-side apply, with a cause for each field that another manager holds. */
+export function applyFailed(message: string, causes: readonly StatusCause[]): StatusError {
+  return new StatusError(409, 'Conflict', message, { details: { causes } })
+}
+
 export type KindRef = { readonly group: string; readonly kind: string }
 
 /** 422 with a cause for each field; a sentence that two causes share is said once. */

@@ -7,7 +7,7 @@ import { parse } from 'yaml'
 import { type Fleet, startFleet, temporaryFolder } from '../support/fleet.ts'
 
 const recordings = join(import.meta.dirname, '../../../shared/golden')
-const scenarios = ['crud', 'errors', 'status', 'validation', 'discovery']
+const scenarios = ['apply', 'crud', 'errors', 'patch', 'status', 'validation', 'versions', 'discovery']
 
 const folder = temporaryFolder()
 let fleet: Fleet | undefined
@@ -47,7 +47,7 @@ describe('recorded answers of kube-apiserver', () => {
         join(recordings, 'replay.mjs'),
         'check',
         ...['--server', `https://127.0.0.1:${fleet.port + 1}`, '--cert', cert, '--key', key],
-        ...['--ignore', 'managedFields', join(recordings, 'recorded', `${scenario}.json`)],
+        join(recordings, 'recorded', `${scenario}.json`),
       ],
       { encoding: 'utf8' },
     )

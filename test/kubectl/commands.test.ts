@@ -129,6 +129,31 @@ describe.each(kubectlBinaries().length > 0 ? kubectlBinaries() : ['kubectl'])('%
     expect(await east.run(['apply', '-f', '-'], service('web'))).toContain('unchanged')
   })
 
+  verb('applies on the server, after it has applied from here, and shows and forces conflicts', async () => {
+    const labels = (value: string) => `${serviceExport('owned')}spec: {exportedLabels: {a: "${value}"}}\n`
+    const onServer = ['apply', '--server-side', '-f', '-']
+    await east.run(['apply', '-f', '-'], labels('1'))
+    expect(await east.run(onServer, labels('2'))).toContain('serverside-applied')
+    const refused = await east.try([...onServer, '--field-manager=other'], labels('3'))
+    expect(refused.code).toBe(1)
+    expect(refused.stderr).toContain('conflict with "kubectl": .spec.exportedLabels.a')
+    await east.run([...onServer, '--field-manager=other', '--force-conflicts'], labels('3'))
+    const shown = await east.run([
+      'get',
+      'svcex',
+      'owned',
+      '-n',
+      'shop',
+      '-o',
+      'jsonpath={.spec.exportedLabels.a}',
+    ])
+    expect(shown).toBe('3')
+    const web = service('web').replace('ports:', 'selector: {app: web}, ports:')
+    expect(await east.run(onServer, web)).toContain('service/web serverside-applied')
+    expect(await east.run(onServer, service('web'))).toContain('service/web serverside-applied')
+    expect(await east.run(['get', 'svc', 'web', '-n', 'shop', '-o', 'jsonpath={.spec.selector}'])).toBe('')
+  })
+
   verb('refuses an unknown field and names it', async () => {
     const ran = await east.try(['apply', '-f', '-'], `${serviceExport('bad')}spec: {nope: 1}\n`)
     expect(ran.code).not.toBe(0)

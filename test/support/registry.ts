@@ -90,7 +90,7 @@ export async function aRegistry(options: RegistryOptions): Promise<RegistryUnder
       path,
       query: parameters,
       info: toRequestInfo(method, path, parameters),
-      headers: { 'content-type': sent.type ?? 'application/json' },
+      headers: { 'content-type': sent.type ?? 'application/json', 'user-agent': 'tester/1.0' },
       body: textOf(sent.body),
       user: sent.user ?? admin,
       warnings,

@@ -38,6 +38,20 @@ export async function makeWidget(
   return answer.body
 }
 
+/** An entry of managedFields as the registry under test makes it for its client. */
+export function anUpdate(fieldsV1: unknown, parts: Readonly<Record<string, unknown>> = {}): object {
+  return {
+    manager: 'tester',
+    operation: 'Update',
+    apiVersion: 'test.example.com/v2',
+    time: '2026-01-02T03:04:05Z',
+    fieldsType: 'FieldsV1',
+    fieldsV1,
+    ...parts,
+  }
+}
+
+export const applyType = 'application/apply-patch+yaml'
 export const mergePatchType = 'application/merge-patch+json'
 export const jsonPatchType = 'application/json-patch+json'
 export const strategicPatchType = 'application/strategic-merge-patch+json'

@@ -40,6 +40,7 @@ function patchMediaTypesOf(kind: AnyKind): readonly string[] {
     'application/json-patch+json',
     'application/merge-patch+json',
     ...(kind.strategicMergePatch ? ['application/strategic-merge-patch+json'] : []),
+    'application/apply-patch+yaml',
   ]
 }
 

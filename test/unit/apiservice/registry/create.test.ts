@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
   allWidgets,
+  anUpdate,
   aSpace,
   aWidget,
   aWidgetRegistry,
@@ -28,6 +29,7 @@ describe('create', () => {
           resourceVersion: expect.stringMatching(/^[1-9]\d*$/),
           generation: 1,
           creationTimestamp: '2026-01-02T03:04:05Z',
+          managedFields: [anUpdate({ 'f:spec': { '.': {}, 'f:color': {}, 'f:size': {} } })],
         },
         spec: { size: 3, color: 'red' },
       },

@@ -5,7 +5,7 @@ import { kinds } from '../../../../src/api/kinds/index.ts'
 import type { KubeObject } from '../../../../src/api/meta.ts'
 import { SpaceKind, WidgetKind } from '../../../support/kinds.ts'
 import { aRegistry, type RegistryUnderTest } from '../../../support/registry.ts'
-import { jsonPatchType, mergePatchType } from '../../../support/widgets.ts'
+import { applyType, jsonPatchType, mergePatchType } from '../../../support/widgets.ts'
 
 const stored = [...kinds, WidgetKind, SpaceKind].filter(kind => kind.storage === 'stored')
 
@@ -59,6 +59,17 @@ describe.each(stored.map(kind => [kind.kind, kind] as const))('%s', (_name, kind
     expect((await registry.send('PATCH', item, { body: [], type: jsonPatchType })).body).toEqual(made)
     await watch.settle()
     expect(watch.seen).toEqual([])
+  })
+
+  it('is applied by a second manager, whose second time changes nothing', async () => {
+    const body = { ...sample, metadata: { ...sample.metadata, labels: { 'registry.test/a': 'b' } } }
+    const apply = () => registry.send('PATCH', `${item}?fieldManager=ann`, { body, type: applyType })
+    const first = await apply()
+    expect(first.body.metadata.generation).toBe(made.metadata.generation)
+    expect(first.body.metadata.managedFields).toContainEqual(
+      expect.objectContaining({ manager: 'ann', operation: 'Apply' }),
+    )
+    expect(await apply()).toEqual(first)
   })
 
   it('is labelled without a new generation, and refuses a stale version', async () => {

@@ -5,16 +5,17 @@ const options = (query: string) => writeOptions('CreateOptions', new URLSearchPa
 
 describe('options of writes', () => {
   it('have defaults', () => {
-    expect(options('')).toEqual({ dryRun: false, fieldValidation: 'Warn' })
+    expect(options('')).toEqual({ dryRun: false, fieldValidation: 'Warn', fieldManager: '' })
     expect(options('fieldValidation=&fieldManager=&pretty=true')).toEqual({
       dryRun: false,
       fieldValidation: 'Warn',
+      fieldManager: '',
     })
   })
 
   it('are read', () => {
     const query = `dryRun=All&dryRun=All&fieldValidation=Strict&fieldManager=${'m'.repeat(128)}`
-    expect(options(query)).toEqual({ dryRun: true, fieldValidation: 'Strict' })
+    expect(options(query)).toEqual({ dryRun: true, fieldValidation: 'Strict', fieldManager: 'm'.repeat(128) })
   })
 
   it.each([

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import {
+  anUpdate,
   aSpace,
   aWidgetRegistry,
   jsonPatchType,
@@ -29,6 +30,12 @@ describe('patch', () => {
         labels: { b: '2' },
         generation: 2,
         resourceVersion: answer.body.metadata.resourceVersion,
+        managedFields: [
+          anUpdate({
+            'f:metadata': { 'f:labels': { '.': {}, 'f:b': {} } },
+            'f:spec': { '.': {}, 'f:color': {}, 'f:size': {} },
+          }),
+        ],
       },
       spec: { size: 2, color: 'red' },
     })
@@ -171,7 +178,7 @@ describe('patch', () => {
     })
   })
 
-  it.each([strategicPatchType, 'application/json', 'application/apply-patch+yaml', ''])(
+  it.each([strategicPatchType, 'application/json', 'application/apply-patch+cbor', ''])(
     'refuses %j for a custom resource, with what it takes',
     async type => {
       const registry = await aWidgetRegistry()
@@ -180,7 +187,7 @@ describe('patch', () => {
         code: 415,
         reason: 'UnsupportedMediaType',
         message:
-          'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json',
+          'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml',
       })
     },
   )
@@ -291,6 +298,8 @@ describe('strategic merge patch of built-in kinds', () => {
     const registry = await aWidgetRegistry()
     await registry.send('POST', spaces, { body: aSpace('a') })
     const answer = await registry.send('PATCH', `${spaces}/a`, { body: {}, type: 'text/plain' })
-    expect(answer.body.message).toMatch(/application\/strategic-merge-patch\+json$/)
+    expect(answer.body.message).toMatch(
+      / application\/strategic-merge-patch\+json, application\/apply-patch\+yaml$/,
+    )
   })
 })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import {
+  anUpdate,
   aSpace,
   aWidgetRegistry,
   makeWidget,
@@ -22,7 +23,14 @@ describe('/status', () => {
     expect(answer.code).toBe(200)
     expect(answer.body).toEqual({
       ...old,
-      metadata: { ...old.metadata, resourceVersion: answer.body.metadata.resourceVersion },
+      metadata: {
+        ...old.metadata,
+        resourceVersion: answer.body.metadata.resourceVersion,
+        managedFields: [
+          ...(old.metadata.managedFields ?? []),
+          anUpdate({ 'f:status': { '.': {}, 'f:phase': {} } }, { subresource: 'status' }),
+        ],
+      },
       status: { phase: 'Up' },
     })
     expect((await registry.send('GET', `${widgets}/web/status`)).body).toEqual(answer.body)

@@ -3,7 +3,15 @@ import type { Store } from '../../../../apiservice/store-contract.ts'
 import { forbiddenPath } from '../../../../src/kernel/errors.ts'
 import type { RegistryUnderTest } from '../../../support/registry.ts'
 import { storeOver } from '../../../support/store-over.ts'
-import { aSpace, aWidget, aWidgetRegistry, makeWidget, spaces, widgets } from '../../../support/widgets.ts'
+import {
+  anUpdate,
+  aSpace,
+  aWidget,
+  aWidgetRegistry,
+  makeWidget,
+  spaces,
+  widgets,
+} from '../../../support/widgets.ts'
 
 const put = (registry: RegistryUnderTest, name: string, body: unknown, query = '') =>
   registry.send('PUT', `${widgets}/${name}${query}`, { body })
@@ -36,6 +44,12 @@ describe('update', () => {
         creationTimestamp: old.metadata.creationTimestamp,
         generation: 2,
         annotations: { b: '2' },
+        managedFields: [
+          anUpdate({
+            'f:metadata': { 'f:annotations': { '.': {}, 'f:b': {} } },
+            'f:spec': { '.': {}, 'f:color': {}, 'f:size': {} },
+          }),
+        ],
         resourceVersion: String(Number(old.metadata.resourceVersion) + 1),
       },
       spec: { size: 2, color: 'red' },
