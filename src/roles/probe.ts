@@ -16,6 +16,11 @@ export type ProbeOptions = {
 type Answer = { readonly code: number; readonly body: string }
 
 const answerWithinMs = 5_000
+const headers = {
+  'content-type': 'text/plain; version=0.0.4; charset=utf-8',
+  // Probes come seldom: a kept connection would only end under the hands of whoever uses it again.
+  connection: 'close',
+}
 
 /** Answers GET on /livez, /readyz, /healthz and /metrics. */
 export async function startProbe(options: ProbeOptions, { clock, metrics }: Context): Promise<Running> {
@@ -30,9 +35,7 @@ export async function startProbe(options: ProbeOptions, { clock, metrics }: Cont
     const asked = request.method === 'GET' || request.method === 'HEAD'
     const answer = asked ? answers.get(path) : undefined
     // Never rejects: whatever goes wrong is the answer.
-    void answered(answer, clock).then(({ code, body }) =>
-      response.writeHead(code, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }).end(body),
-    )
+    void answered(answer, clock).then(({ code, body }) => response.writeHead(code, headers).end(body))
   })
   server.listen(options.port, options.host)
   await once(server, 'listening')

@@ -44,7 +44,10 @@ export async function freePorts(): Promise<number> {
 /** A folder that is gone when `dispose` is called. */
 export function temporaryFolder(): { readonly path: string; dispose(): void } {
   const path = mkdtempSync(join(tmpdir(), 'isthmus-'))
-  return { path, dispose: () => rmSync(path, { recursive: true, force: true }) }
+  return {
+    path,
+    dispose: () => rmSync(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }),
+  }
 }
 
 /** `npm start` without npm: the fleet as a process of its own. */
