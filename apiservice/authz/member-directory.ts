@@ -4,7 +4,7 @@ import { type MemberCluster, MemberClusterKind } from '../../src/api/kinds/membe
 import { decodeBody } from '../../src/codec/object-bytes.ts'
 import { qualified } from '../../src/kernel/errors.ts'
 import type { Follow, StoredObject } from '../store-contract.ts'
-import type { MemberAuthorizerOptions, Membership } from './member.ts'
+import type { MemberAuthorizerOptions, Membership } from './member-rights.ts'
 
 /** Who is a member, kept current from the stored MemberClusters. Before the first list nobody is. */
 export class MemberDirectory implements MemberAuthorizerOptions {

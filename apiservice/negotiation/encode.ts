@@ -5,7 +5,7 @@ import type { Choice, Format, Transform } from './accept.ts'
 import { ByteWriter } from './bytes.ts'
 import { Indenter } from './indent.ts'
 import { metadataItems, namesOf, wholeItems } from './items.ts'
-import { type Items, indented, jsonSlices, sliceBytes, startingWith, yamlSlices } from './slices.ts'
+import { type Items, indented, jsonSlices, sliceBytes, startingWith, yamlSlices } from './list-slices.ts'
 import { type TableOptions, tableHead, tableRows } from './table.ts'
 
 export type EncodeOptions = TableOptions & { readonly pretty: boolean }

@@ -1,7 +1,7 @@
 /** The hub: its API server, who may join it, and the controllers that merge what members export. */
 import { joinTokens, storedJoinTokens } from '../../apiservice/authn/join-token.ts'
-import { memberAuthorizer } from '../../apiservice/authz/member.ts'
 import { MemberDirectory } from '../../apiservice/authz/member-directory.ts'
+import { memberAuthorizer } from '../../apiservice/authz/member-rights.ts'
 import type { Review } from '../../apiservice/contract.ts'
 import { ImportableView } from '../../apiservice/view/importable.ts'
 import { followMembers } from '../../apiservice/view/members.ts'

@@ -1,11 +1,12 @@
 /** The commands of the program. What a command runs is loaded when it runs. */
 import { Command } from 'commander'
 import manifest from '../../package.json' with { type: 'json' }
+import { apiServerCommand } from './apiserver-command.ts'
 import { type CommandDefinition, defineCommand, type Environment } from './command.ts'
 import { dnsCommand } from './dns-command.ts'
 import { fleetCommand } from './fleet-command.ts'
 import { hubCommand } from './hub-command.ts'
-import { apiServerCommand, memberCommand } from './member-command.ts'
+import { memberCommand } from './member-command.ts'
 import type { Settings } from './setting.ts'
 import { tokenCreateCommand } from './token-command.ts'
 

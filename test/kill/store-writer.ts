@@ -3,7 +3,7 @@
  * write as a line: `created|updated|deleted <writer> <round> <revision>`. Arguments: directory, writers, rounds.
  */
 import { writeSync } from 'node:fs'
-import { openLevelStore } from '../../apiservice/store/level.ts'
+import { openLevelStore } from '../../apiservice/store/level-store.ts'
 import type { ObjectKey, Revision, Store, WriteResult } from '../../apiservice/store-contract.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { silentLogger } from '../../src/kernel/log.ts'

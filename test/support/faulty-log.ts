@@ -1,4 +1,4 @@
-import { MemoryDisk } from '../../apiservice/store/memory.ts'
+import { MemoryDisk } from '../../apiservice/store/memory-store.ts'
 import type { Log, LogBatch, LogEntry, LogStart } from '../../apiservice/store/record-log.ts'
 import type { Revision } from '../../apiservice/store-contract.ts'
 

@@ -11,7 +11,7 @@ import type {
 } from '../../apiservice/contract.ts'
 import { toRequestInfo } from '../../apiservice/http/route.ts'
 import { makeRegistry } from '../../apiservice/registry/registry.ts'
-import { openMemoryStore } from '../../apiservice/store/memory.ts'
+import { openMemoryStore } from '../../apiservice/store/memory-store.ts'
 import type { StoreOptions } from '../../apiservice/store/options.ts'
 import type { Store, StoredObject } from '../../apiservice/store-contract.ts'
 import type { AnyKind } from '../../src/api/kind.ts'

@@ -1,6 +1,6 @@
 import { RbacAuthorizer } from '../../apiservice/authz/rbac.ts'
 import { followStore } from '../../apiservice/store/follow.ts'
-import { openMemoryStore } from '../../apiservice/store/memory.ts'
+import { openMemoryStore } from '../../apiservice/store/memory-store.ts'
 import type { ObjectKey, Store } from '../../apiservice/store-contract.ts'
 import type { KubeObject } from '../../src/api/meta.ts'
 import { encodeBody } from '../../src/codec/object-bytes.ts'

@@ -5,7 +5,7 @@ import {
   joinTokens,
   storedJoinTokens,
 } from '../../../../apiservice/authn/join-token.ts'
-import { openMemoryStore } from '../../../../apiservice/store/memory.ts'
+import { openMemoryStore } from '../../../../apiservice/store/memory-store.ts'
 import { encodeBody } from '../../../../src/codec/object-bytes.ts'
 import { never } from '../../../../src/kernel/abort.ts'
 import { unavailable } from '../../../../src/kernel/errors.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { authorizersInTurn } from '../../../../apiservice/authz/chain-of-authorizers.ts'
-import { memberAuthorizer } from '../../../../apiservice/authz/member.ts'
+import { memberAuthorizer } from '../../../../apiservice/authz/member-rights.ts'
 import { accessReviews } from '../../../../apiservice/authz/reviews.ts'
 import type { KubeObject } from '../../../../src/api/meta.ts'
 import { never } from '../../../../src/kernel/abort.ts'

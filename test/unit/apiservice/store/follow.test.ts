@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { followStore } from '../../../../apiservice/store/follow.ts'
-import { openMemoryStore } from '../../../../apiservice/store/memory.ts'
+import { openMemoryStore } from '../../../../apiservice/store/memory-store.ts'
 import type { Follower, Store, StoreListener } from '../../../../apiservice/store-contract.ts'
 import { unavailable } from '../../../../src/kernel/errors.ts'
 import { memoryLogger, silentLogger } from '../../../../src/kernel/log.ts'

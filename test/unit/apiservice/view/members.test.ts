@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { followStore } from '../../../../apiservice/store/follow.ts'
-import { openMemoryStore } from '../../../../apiservice/store/memory.ts'
+import { openMemoryStore } from '../../../../apiservice/store/memory-store.ts'
 import type { ObjectKey, Store } from '../../../../apiservice/store-contract.ts'
 import { ImportableView } from '../../../../apiservice/view/importable.ts'
 import { followMembers } from '../../../../apiservice/view/members.ts'

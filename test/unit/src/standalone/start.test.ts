@@ -7,7 +7,7 @@ import {
 } from '../../../../apiservice/admission/namespace-lifecycle.ts'
 import { bootstrapPolicy } from '../../../../apiservice/authz/bootstrap-policy.ts'
 import { followStore } from '../../../../apiservice/store/follow.ts'
-import { openMemoryStore } from '../../../../apiservice/store/memory.ts'
+import { openMemoryStore } from '../../../../apiservice/store/memory-store.ts'
 import { ConfigMapKind } from '../../../../src/api/kinds/config-map.ts'
 import { kinds } from '../../../../src/api/kinds/index.ts'
 import { NamespaceKind } from '../../../../src/api/kinds/namespace.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type Membership, memberAuthorizer } from '../../../../apiservice/authz/member.ts'
+import { type Membership, memberAuthorizer } from '../../../../apiservice/authz/member-rights.ts'
 import type { RequestInfo, UserInfo } from '../../../../apiservice/contract.ts'
 import { never } from '../../../../src/kernel/abort.ts'
 import { aResourceInfo } from '../../../support/api-request.ts'
