@@ -17,6 +17,7 @@ import { every } from '../kernel/work-queue.ts'
 import type { Context, Running } from './context.ts'
 import { type Opened, opening } from './opening.ts'
 import { openFoundation, type RunningServer, type ServerOptions, startServer } from './server.ts'
+import { standalone } from './standalone-server.ts'
 
 export type HubOptions = Omit<ServerOptions, 'name' | 'serves'> & {
   /** Blocks that ClusterSetIPs are taken from. */
@@ -47,12 +48,12 @@ async function openHub(options: HubOptions, context: Context, opened: Opened): P
   await followMembers(foundation.follow, view, stop.signal)
   const running = await startServer(
     foundation,
-    {
+    standalone({
       tokens: [joinTokens({ clock: context.clock, find: storedJoinTokens(foundation.store) })],
       authorizers: [memberAuthorizer(directory)],
       reviews: new Map([[qualified(resourceOf(MemberJoinKind)), joining.review]]),
       views: new Map([[qualified(resourceOf(ImportableKind)), view]]),
-    },
+    }),
     context,
   )
   opened.add(() => running.close())

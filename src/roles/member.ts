@@ -21,6 +21,7 @@ import { agentSubject } from './component-rights.ts'
 import type { Context, Running } from './context.ts'
 import { type Opened, opening } from './opening.ts'
 import { openFoundation, type RunningServer, type ServerOptions, startServer } from './server.ts'
+import { noExtension, standalone } from './standalone-server.ts'
 
 export type MemberOptions = Omit<ServerOptions, 'name' | 'serves'> & {
   readonly clusterId: string
@@ -58,8 +59,7 @@ async function openMember(options: MemberOptions, context: Context, opened: Open
   const foundation = await openFoundation({ ...options, name: clusterId, serves: 'member' }, context)
   opened.add(() => foundation.store.close())
   const hub = options.controllers ? await openOrJoin(options, context) : noHub
-  const extension = { tokens: [], authorizers: [], reviews: new Map(), views: new Map() }
-  const running = await startServer(foundation, extension, context)
+  const running = await startServer(foundation, standalone(noExtension), context)
   opened.add(() => running.close())
   const agent = new Agent(options, await running.client('agent', agentSubject), inner)
   opened.add(() => agent.close())

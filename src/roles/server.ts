@@ -1,34 +1,19 @@
 /** What every API server of ours is made of: identity, store, users and rights, and the server itself. */
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { clusterIpPlugin } from '../../apiservice/admission/cluster-ip.ts'
-import { makeNamespaceLifecycle, storedNamespaces } from '../../apiservice/admission/namespace-lifecycle.ts'
-import { bearerAuthenticator, type TokenLookup } from '../../apiservice/authn/bearer-token.ts'
-import { clientCertAuthenticator } from '../../apiservice/authn/client-cert.ts'
-import { authorizersInTurn } from '../../apiservice/authz/chain-of-authorizers.ts'
-import { escalationPlugin } from '../../apiservice/authz/escalation.ts'
-import { healthAuthorizer } from '../../apiservice/authz/health-paths.ts'
-import { mastersAuthorizer } from '../../apiservice/authz/masters.ts'
-import { RbacAuthorizer } from '../../apiservice/authz/rbac.ts'
-import { accessReviews } from '../../apiservice/authz/reviews.ts'
-import type { Authorizer, Review, View } from '../../apiservice/contract.ts'
-import { type ApiServer, startApiServer } from '../../apiservice/server.ts'
+import type { TlsMaterial } from '../../apiservice/http/listener.ts'
+import { type ApiServer, type ApiServerOptions, startApiServer } from '../../apiservice/server.ts'
 import { followStore } from '../../apiservice/store/follow.ts'
 import { openLevelStore } from '../../apiservice/store/level-store.ts'
 import type { Follow, Store } from '../../apiservice/store-contract.ts'
-import type { AnyKind, Server } from '../api/kind.ts'
-import { kinds } from '../api/kinds/index.ts'
 import { ClusterClient } from '../cluster/client.ts'
 import type { Credentials } from '../cluster/transport.ts'
-import { type ClientSubject, type Identity, readCertificate } from '../identity/certificate.ts'
-import { renewInTime } from '../identity/renewal.ts'
+import type { ClientSubject, Identity } from '../identity/certificate.ts'
 import { openServerIdentity, type ServerIdentity } from '../identity/server-identity.ts'
-import { background } from '../kernel/abort.ts'
 import type { Clock } from '../kernel/clock.ts'
-import { startStandaloneLoops } from '../standalone/start.ts'
-import { policy } from './component-rights.ts'
 import type { Context } from './context.ts'
 import { opening } from './opening.ts'
+import type { ServingCertificate } from './serving-certificate.ts'
 
 export type ServerOptions = {
   /** `hub`, or the cluster id. */
@@ -53,14 +38,22 @@ export type Foundation = {
   readonly follow: Follow
 }
 
-/** What only one kind of server has. */
-export type Extension = {
-  readonly tokens: readonly TokenLookup[]
-  /** Asked before RBAC. */
-  readonly authorizers: readonly Authorizer[]
-  readonly reviews: ReadonlyMap<string, Review>
-  readonly views: ReadonlyMap<string, View>
+/** What is around a server: who may do what in it, what it serves, what it is in. */
+export type Surroundings = Pick<
+  ApiServerOptions,
+  'kinds' | 'authenticators' | 'authorizers' | 'admission' | 'reviews' | 'views' | 'healthChecks'
+> & {
+  readonly serving: ServingCertificate
+  /** PEM of every authority whose client certificates are asked for. */
+  readonly clientAuthorities: () => string
+  /** Calls back when `clientAuthorities` answers something else. */
+  onAuthorities?(listener: () => void): void
+  /** Called when the server listens; resolves when nothing is missing that it needs to be ready. */
+  complete(server: Pick<RunningServer, 'operator'>): Promise<void>
 }
+
+/** Resolves when the server may listen; what it starts runs until the signal of the context aborts. */
+export type Surround = (foundation: Foundation, context: Context) => Promise<Surroundings>
 
 export type RunningServer = {
   readonly server: ApiServer
@@ -78,8 +71,6 @@ export type RunningServer = {
 }
 
 const credentialCheckMs = 12 * 3_600_000
-/** Of kube-apiserver. */
-const nodePorts = { first: 30_000, last: 32_767 }
 const operator = { user: 'system:isthmus:operator', groups: ['system:masters'] }
 
 export async function openFoundation(options: ServerOptions, context: Context): Promise<Foundation> {
@@ -101,10 +92,10 @@ export async function openFoundation(options: ServerOptions, context: Context): 
   return { options, identity, store, follow: followStore(store, { clock, log }) }
 }
 
-/** Listens when it resolves; not ready yet. When it rejects, what it opened is closed again. */
+/** Resolves when all is there but its readiness. When it rejects, what it opened is closed again. */
 export async function startServer(
   foundation: Foundation,
-  extension: Extension,
+  surround: Surround,
   context: Context,
 ): Promise<RunningServer> {
   return opening(context, async opened => {
@@ -114,79 +105,45 @@ export async function startServer(
     opened.add(() => {
       for (const client of clients) client.close()
     })
-    const server = await listen(foundation, extension, inner)
+    const surroundings = await surround(foundation, inner)
+    const server = await listen(foundation, surroundings, context)
     opened.add(() => server.close())
     opened.add(() => stop.abort())
-    renewServing(foundation, server, inner)
+    const showChanged = (): void => server.setSecureContext(shownBy(surroundings))
+    surroundings.serving.follow(showChanged, inner)
+    surroundings.onAuthorities?.(showChanged)
     const started = await running(foundation, server, inner, clients)
-    const { clock, log } = context
-    const loops = { cluster: started.operator, kinds: kindsOf(foundation.options.serves), policy, clock, log }
-    await startStandaloneLoops(loops, stop.signal)
+    await surroundings.complete(started)
     return { ...started, close: () => opened.close() }
   })
 }
 
-async function listen(foundation: Foundation, extension: Extension, context: Context): Promise<ApiServer> {
-  const { options, identity, store, follow } = foundation
-  const { clock, log, metrics, signal } = context
-  const rbac = new RbacAuthorizer()
-  const clusterIps = clusterIpPlugin({ cidrs: options.serviceCidrs, nodePorts, clock, log })
-  await Promise.all([rbac.start(follow, signal), clusterIps.start(follow, signal)])
-  const authorizers = [healthAuthorizer, mastersAuthorizer, ...extension.authorizers, rbac]
-  const authorizer = authorizersInTurn(authorizers)
-  const caBundle = clientAuthorities(foundation)
+function listen(
+  { options, store }: Foundation,
+  surroundings: Surroundings,
+  { clock, log, metrics }: Context,
+): Promise<ApiServer> {
   return startApiServer({
+    ...surroundings,
     name: options.name,
-    kinds: kindsOf(options.serves),
     store,
     host: options.host,
     port: options.port,
-    tls: { cert: identity.serving.certificate, key: identity.serving.key, clientCa: [caBundle] },
-    authenticators: [
-      clientCertAuthenticator({ caBundle: () => caBundle, clock, log }),
-      bearerAuthenticator(extension.tokens),
-    ],
+    tls: shownBy(surroundings),
     anonymous: true,
-    authorizers,
-    admission: [
-      makeNamespaceLifecycle(storedNamespaces(store)),
-      escalationPlugin({ authorizer, rbac }),
-      clusterIps,
-    ],
-    reviews: new Map([...accessReviews({ authorizer, rbac, clock }), ...extension.reviews]),
-    views: extension.views,
-    healthChecks: [],
     clock,
     log,
     metrics,
   })
 }
 
-/** Nothing underneath keeps the core kinds, so this server does. */
-function kindsOf(serves: Server): readonly AnyKind[] {
-  return kinds.filter(kind => kind.servers.some(server => server === serves || server === 'standalone'))
-}
-
-/** Also after a renewal: a client that does not find its authority among those that are named shows no certificate. */
-function clientAuthorities({ identity, options }: Foundation): string {
-  return identity.caBundle + (options.clientCa ?? '')
-}
-
-function renewServing(foundation: Foundation, server: ApiServer, context: Context): void {
-  const { options, identity } = foundation
-  const { clock, log, signal } = context
-  const renewal = {
-    name: `${options.name} serving`,
-    current: () => readCertificate(identity.serving.certificate),
-    renew: async () => {
-      await identity.renewServing()
-      const { certificate, key } = identity.serving
-      server.setSecureContext({ cert: certificate, key, clientCa: [clientAuthorities(foundation)] })
-    },
-    clock,
-    log,
-  }
-  background('renew serving certificate', log, signal, () => renewInTime(renewal, signal))
+/**
+ * The authorities are named also after a renewal: a client that does not find its own among those that are named shows no
+ * certificate.
+ */
+function shownBy({ serving, clientAuthorities }: Surroundings): TlsMaterial {
+  const { certificate, key } = serving.current()
+  return { cert: certificate, key, clientCa: [clientAuthorities()] }
 }
 
 async function running(

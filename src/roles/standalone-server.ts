@@ -1,0 +1,70 @@
+/** A server with no kube-apiserver underneath: it keeps the core kinds, users and rights by itself. */
+import { clusterIpPlugin } from '../../apiservice/admission/cluster-ip.ts'
+import { makeNamespaceLifecycle, storedNamespaces } from '../../apiservice/admission/namespace-lifecycle.ts'
+import { bearerAuthenticator, type TokenLookup } from '../../apiservice/authn/bearer-token.ts'
+import { clientCertAuthenticator } from '../../apiservice/authn/client-cert.ts'
+import { authorizersInTurn } from '../../apiservice/authz/chain-of-authorizers.ts'
+import { escalationPlugin } from '../../apiservice/authz/escalation.ts'
+import { healthAuthorizer } from '../../apiservice/authz/health-paths.ts'
+import { mastersAuthorizer } from '../../apiservice/authz/masters.ts'
+import { RbacAuthorizer } from '../../apiservice/authz/rbac.ts'
+import { accessReviews } from '../../apiservice/authz/reviews.ts'
+import type { Authorizer, Review, View } from '../../apiservice/contract.ts'
+import { kinds } from '../api/kinds/index.ts'
+import { startStandaloneLoops } from '../standalone/start.ts'
+import { policy } from './component-rights.ts'
+import type { Context } from './context.ts'
+import type { Foundation, Surround, Surroundings } from './server.ts'
+import { ownCertificate } from './serving-certificate.ts'
+
+/** What only one kind of server has. */
+export type Extension = {
+  readonly tokens: readonly TokenLookup[]
+  /** Asked before RBAC. */
+  readonly authorizers: readonly Authorizer[]
+  readonly reviews: ReadonlyMap<string, Review>
+  readonly views: ReadonlyMap<string, View>
+}
+
+/** Of kube-apiserver. */
+const nodePorts = { first: 30_000, last: 32_767 }
+
+export const noExtension: Extension = { tokens: [], authorizers: [], reviews: new Map(), views: new Map() }
+
+export function standalone(extension: Extension): Surround {
+  return (foundation, context) => surround(foundation, extension, context)
+}
+
+async function surround(
+  { options, identity, store, follow }: Foundation,
+  extension: Extension,
+  { clock, log, signal }: Context,
+): Promise<Surroundings> {
+  const rbac = new RbacAuthorizer()
+  const clusterIps = clusterIpPlugin({ cidrs: options.serviceCidrs, nodePorts, clock, log })
+  await Promise.all([rbac.start(follow, signal), clusterIps.start(follow, signal)])
+  const authorizers = [healthAuthorizer, mastersAuthorizer, ...extension.authorizers, rbac]
+  const authorizer = authorizersInTurn(authorizers)
+  const authorities = identity.caBundle + (options.clientCa ?? '')
+  const served = kinds.filter(kind => kind.servers.some(s => s === options.serves || s === 'standalone'))
+  return {
+    kinds: served,
+    serving: ownCertificate(identity, options.name),
+    clientAuthorities: () => authorities,
+    authenticators: [
+      clientCertAuthenticator({ caBundle: () => authorities, clock, log }),
+      bearerAuthenticator(extension.tokens),
+    ],
+    authorizers,
+    admission: [
+      makeNamespaceLifecycle(storedNamespaces(store)),
+      escalationPlugin({ authorizer, rbac }),
+      clusterIps,
+    ],
+    reviews: new Map([...accessReviews({ authorizer, rbac, clock }), ...extension.reviews]),
+    views: extension.views,
+    healthChecks: [],
+    complete: ({ operator }) =>
+      startStandaloneLoops({ cluster: operator, kinds: served, policy, clock, log }, signal),
+  }
+}
