@@ -4,6 +4,7 @@ import { aggregatedRoles } from '../src/api/derive/rbac.ts'
 import { kinds } from '../src/api/kinds/index.ts'
 import { toYaml } from '../src/codec/yaml.ts'
 import { apiPage, apiPageFile } from './api-page.ts'
+import { conventionsPage, conventionsPageFile } from './conventions-page.ts'
 import { flagsPage } from './flags-page.ts'
 
 const notice = '# Written by `npm run gen` from src/api/kinds.\n'
@@ -18,6 +19,7 @@ export function generatedFiles(): Readonly<Record<string, string>> {
       ]),
     ),
     [apiPageFile]: apiPage(),
+    [conventionsPageFile]: conventionsPage(),
     'docs/flags.md': flagsPage(),
     'deploy/rbac.yaml': notice + aggregatedRoles(kinds).map(toYaml).join('---\n'),
   }
