@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import type { Status } from '../../src/kernel/errors.ts'
-import { badRequest, StatusError } from '../../src/kernel/errors.ts'
+import { badRequest, methodNotAllowed, StatusError } from '../../src/kernel/errors.ts'
 
 type ClientError = Error & { readonly code?: string }
 
@@ -16,6 +17,11 @@ export function answerEarlyError(error: ClientError, socket: Duplex): void {
   else socket.end(earlyResponse(status.toStatus()))
 }
 
+/** Nobody is connected to a third party here. */
+export function refuseTunnel(socket: Duplex): void {
+  socket.end(earlyResponse(methodNotAllowed().toStatus()))
+}
+
 /** Undefined for what is no fault of a request but the end of its connection. */
 function statusOf(error: ClientError): StatusError | undefined {
   if (error.code === 'HPE_HEADER_OVERFLOW') {
@@ -29,6 +35,7 @@ function statusOf(error: ClientError): StatusError | undefined {
 
 const phrases: ReadonlyMap<number, string> = new Map([
   [400, 'Bad Request'],
+  [405, 'Method Not Allowed'],
   [408, 'Request Timeout'],
   [431, 'Request Header Fields Too Large'],
 ])
@@ -38,6 +45,7 @@ function earlyResponse(status: Status): string {
   const body = `${JSON.stringify(status)}\n`
   return [
     `HTTP/1.1 ${code} ${phrases.get(code) ?? ''}`,
+    `Audit-Id: ${randomUUID()}`,
     'Content-Type: application/json',
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Cache-Control: no-cache, private',

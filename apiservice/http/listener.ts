@@ -12,6 +12,7 @@ import type { Logger } from '../../src/kernel/log.ts'
 import { maxBodyBytes } from './body.ts'
 import { answerEarlyError } from './early-error.ts'
 import { defaultHandshakeLimits, type HandshakeLimits, Handshakes } from './handshakes.ts'
+import { answerOddRequests } from './odd-requests.ts'
 import type { RawRequest } from './request.ts'
 import type { RawResponse } from './respond.ts'
 
@@ -82,6 +83,8 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   const app = makeApp(options, limits, handshakes)
   await app.ready()
   const { server } = app
+  answerOddRequests(server, options.handle)
+  withoutHeaderCount(server)
   // TCP connections, so that those are known too whose handshake is not done.
   const sockets = new Set<Socket>()
   let stopping = false
@@ -157,9 +160,10 @@ function serverOptions(tls: TlsMaterial, limits: HandshakeLimits): SecureServerO
     keepAlive: true,
     keepAliveInitialDelay: tcpKeepAliveMs,
     settings: http2Settings,
-    // Above Node's defaults of 10 MB and 128 pairs: thousands of streams, and many X-Remote-Group lines.
+    // Above Node's default of 10 MB, for thousands of streams.
     maxSessionMemory: 512,
-    maxHeaderListPairs: 10_000,
+    // Each line counts 32 bytes and its own: their limit is met before this one.
+    maxHeaderListPairs: maxHeaderBytes / 32,
     // A client that gives up many requests at once is an aggregator, not an attack.
     streamResetBurst: 10_000,
     streamResetRate: 1_000,
@@ -187,6 +191,11 @@ function closeWhenIdle(session: ServerHttp2Session): void {
   session.setTimeout(idleSessionMs, () => {
     if (streams === 0) session.close()
   })
+}
+
+/** Not in the types: Node would stop reading at 2000 header lines over HTTP/1.1, where bytes are the limit. */
+function withoutHeaderCount(server: Http2SecureServer & { maxHeadersCount?: number }): void {
+  server.maxHeadersCount = 0
 }
 
 /** Not in the types: an HTTP/2 server that also speaks HTTP/1.1 has it for those connections. */

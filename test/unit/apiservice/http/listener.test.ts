@@ -8,6 +8,7 @@ import { listen } from '../../../../apiservice/http/listener.ts'
 import { issueServing, makeAuthority } from '../../../../src/identity/certificate.ts'
 import { systemClock } from '../../../../src/kernel/clock.ts'
 import { silentLogger } from '../../../../src/kernel/log.ts'
+import { protocols } from '../../../support/api-client.ts'
 import { type HttpFront, httpFronts, lifetime, ok, recording, withBody } from '../../../support/http-front.ts'
 import { type Field, frameTypes, largeFramesClient } from '../../../support/http2-frames.ts'
 
@@ -32,11 +33,13 @@ describe('malformed requests over HTTP/1.1', () => {
     ],
     ['headers above 1 MiB', `GET / HTTP/1.1\r\nhost: x\r\na: ${'x'.repeat(1_100_000)}\r\n\r\n`, 431],
     ['no host', 'GET / HTTP/1.1\r\nconnection: close\r\n\r\n', 400],
+    ['a tunnel', 'CONNECT x:443 HTTP/1.1\r\nhost: x\r\n\r\n', 405],
   ])('%s is answered with a Status, and the server lives on', async (_, sent, code) => {
     const front = await aFront(ok)
     const { line, head, status } = asStatus(await exchange(front, sent))
     expect(line).toMatch(new RegExp(`^HTTP/1.1 ${code} `))
     expect(head.toLowerCase()).toContain('content-type: application/json')
+    expect(head).toMatch(/^audit-id: [-\da-f]{36}$/im)
     expect(status).toMatchObject({ kind: 'Status', apiVersion: 'v1', status: 'Failure', code })
     expect((await front.client('HTTP/1.1').send('/')).status).toBe(200)
   })
@@ -96,13 +99,30 @@ it.each([
   socket.destroy()
 })
 
-describe('HTTP/2', () => {
+describe.each(protocols)('%s', protocol => {
   it('takes many header lines and many groups', async () => {
     const { requests, responder } = recording()
-    const client = (await aFront(responder)).client('HTTP/2')
-    const groups = Array.from({ length: 2_000 }, (_, i) => `group-${i}`)
+    const client = (await aFront(responder)).client(protocol)
+    const groups = Array.from({ length: 12_000 }, (_, i) => `group-${i}`)
     await client.send('/', { headers: { 'x-remote-group': groups } })
     expect(requests[0]?.headers.get('x-remote-group')).toEqual(groups)
+  })
+
+  it('answers a request that expects what nobody knows', async () => {
+    const client = (await aFront(ok)).client(protocol)
+    expect((await client.send('/', { headers: { expect: 'a-wonder' } })).status).toBe(200)
+  })
+})
+
+describe('HTTP/2', () => {
+  it('answers a CONNECT like any other request', async () => {
+    const { requests, responder } = recording()
+    const session = connectHttp2((await aFront(responder)).url, { rejectUnauthorized: false })
+    const stream = session.request({ ':method': 'CONNECT', ':authority': 'x' })
+    const [headers] = await once(stream, 'response')
+    expect(headers).toMatchObject({ ':status': 200, 'audit-id': expect.stringMatching(/^[-\da-f]{36}$/) })
+    expect(requests[0]).toMatchObject({ method: 'CONNECT', path: '' })
+    session.destroy()
   })
 
   const fields = (count: number): Field[] =>
