@@ -12,10 +12,9 @@ import {
   forbiddenField,
   invalidValue,
   notSupported,
-  shown,
 } from '../../src/kernel/field-error.ts'
 import type { Revision } from '../store-contract.ts'
-import { booleanOption, integerOption, refuse } from './options.ts'
+import { booleanOption, integerOption, integerProblem, refuse } from './options.ts'
 
 export type Selectors = { readonly labels: LabelSelector; readonly fields: FieldSelector }
 
@@ -43,7 +42,7 @@ export type WatchQuery = {
 /** Throws 400 for what cannot be read, 422 for what has no meaning. */
 export function listQuery(query: URLSearchParams): ListQuery {
   const selectors = selectorsOf(query)
-  const limit = integerOption(query.get('limit')) ?? 0
+  const { limit } = numbersOf(query)
   const text = query.get('resourceVersion') ?? ''
   const match = query.get('resourceVersionMatch') ?? ''
   const token = query.get('continue') ?? ''
@@ -55,7 +54,7 @@ export function listQuery(query: URLSearchParams): ListQuery {
   ])
   return {
     selectors,
-    limit: Math.max(0, limit),
+    limit,
     continue: token,
     revision: revisionOption(text),
     match: match === 'Exact' || match === 'NotOlderThan' ? match : '',
@@ -87,7 +86,7 @@ function listMatchErrors(match: string, revision: string, token: string): readon
 /** Throws 400 for what cannot be read, 422 for what has no meaning. */
 export function watchQuery(query: URLSearchParams): WatchQuery {
   const selectors = selectorsOf(query)
-  const timeoutSeconds = integerOption(query.get('timeoutSeconds'))
+  const { timeoutSeconds } = numbersOf(query)
   const initial = query.get('sendInitialEvents')
   refuse('ListOptions', watchMatchErrors(query, initial !== null))
   return {
@@ -95,7 +94,7 @@ export function watchQuery(query: URLSearchParams): WatchQuery {
     revision: revisionOption(query.get('resourceVersion') ?? ''),
     sendInitialEvents: initial === null ? undefined : booleanOption(initial),
     bookmarks: booleanOption(query.get('allowWatchBookmarks')),
-    timeoutSeconds: timeoutSeconds === undefined || timeoutSeconds <= 0 ? undefined : timeoutSeconds,
+    timeoutSeconds,
   }
 }
 
@@ -121,6 +120,13 @@ function watchMatchErrors(query: URLSearchParams, hasInitialEvents: boolean): re
   return errors
 }
 
+/** Both are read whichever is asked for, as everything that is no number is refused. */
+function numbersOf(query: URLSearchParams): Pick<ListQuery, 'limit'> & Pick<WatchQuery, 'timeoutSeconds'> {
+  const limit = integerOption(query.get('limit')) ?? 0
+  const timeoutSeconds = integerOption(query.get('timeoutSeconds')) ?? 0
+  return { limit: Math.max(0, limit), timeoutSeconds: timeoutSeconds > 0 ? timeoutSeconds : undefined }
+}
+
 function selectorsOf(query: URLSearchParams): Selectors {
   return {
     labels: parseLabelSelector(query.get('labelSelector') ?? ''),
@@ -131,7 +137,7 @@ function selectorsOf(query: URLSearchParams): Selectors {
 /** Undefined for the empty text. Throws 400 when the text is no decimal number. */
 export function revisionOption(text: string): Revision | undefined {
   if (text === '') return undefined
-  if (/^\d{1,20}$/.test(text)) return Number(text)
-  const why = `strconv.ParseUint: parsing ${shown(text)}: invalid syntax`
+  const why = integerProblem('ParseUint', text)
+  if (why === undefined) return Number(text)
   throw badRequest(`invalid resource version: ${fieldErrorText(invalidValue('resourceVersion', text, why))}`)
 }

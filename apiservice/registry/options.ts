@@ -98,11 +98,25 @@ export function booleanOption(value: string | null): boolean {
   return value !== null && value !== '0' && value.toLowerCase() !== 'false'
 }
 
-/** An absent or empty parameter is undefined. Throws 400 in the words of Go's strconv. */
+/** An absent parameter is undefined. Throws 400 in the words of Go's strconv. */
 export function integerOption(value: string | null): number | undefined {
-  if (value === null || value === '') return undefined
-  if (!/^[+-]?\d{1,30}$/.test(value)) {
-    throw badRequest(`strconv.ParseInt: parsing ${shown(value)}: invalid syntax`)
-  }
+  if (value === null) return undefined
+  const problem = integerProblem('ParseInt', value)
+  if (problem !== undefined) throw badRequest(problem)
   return Number(value)
+}
+
+const integers = {
+  ParseInt: { syntax: /^[+-]?\d+$/, least: -(2n ** 63n), greatest: 2n ** 63n - 1n },
+  ParseUint: { syntax: /^\d+$/, least: 0n, greatest: 2n ** 64n - 1n },
+}
+const maxDigits = 20
+
+/** What strconv says of a text that is no number of 64 bits. */
+export function integerProblem(parser: keyof typeof integers, text: string): string | undefined {
+  const { syntax, least, greatest } = integers[parser]
+  const says = (why: string): string => `strconv.${parser}: parsing ${shown(text)}: ${why}`
+  if (!syntax.test(text)) return says('invalid syntax')
+  const isShort = text.replace(/^[+-]?0*/, '').length <= maxDigits
+  return isShort && BigInt(text) >= least && BigInt(text) <= greatest ? undefined : says('value out of range')
 }

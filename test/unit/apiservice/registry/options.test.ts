@@ -69,16 +69,27 @@ describe('parameters', () => {
 
   it.each([
     [null, undefined],
-    ['', undefined],
     ['5', 5],
+    ['+5', 5],
     ['-1', -1],
+    ['00000000000000000000000000007', 7],
+    ['9223372036854775807', 2 ** 63],
   ])('the integer %j is %s', (text, expected) => {
     expect(integerOption(text)).toBe(expected)
   })
 
-  it.each(['x', '1.5', '1e3', ' 1'])('the integer %j is refused', text => {
+  it.each([
+    ['', 'invalid syntax'],
+    ['x', 'invalid syntax'],
+    ['1.5', 'invalid syntax'],
+    ['1e3', 'invalid syntax'],
+    [' 1', 'invalid syntax'],
+    ['9223372036854775808', 'value out of range'],
+    ['-9223372036854775809', 'value out of range'],
+    ['9'.repeat(100), 'value out of range'],
+  ])('the integer %j is refused', (text, why) => {
     expect(() => integerOption(text)).toThrow(
-      expect.objectContaining({ code: 400, message: `strconv.ParseInt: parsing "${text}": invalid syntax` }),
+      expect.objectContaining({ code: 400, message: `strconv.ParseInt: parsing "${text}": ${why}` }),
     )
   })
 })
