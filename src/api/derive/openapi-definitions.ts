@@ -96,7 +96,7 @@ const number = (description: string, format = 'int32'): RefSchema => ({
   description,
 })
 
-/** The definitions that every document has. Options carry every group and version that takes them. */
+/** The definitions that kinds share. Options carry every group and version that takes them. */
 export function metaDefinitions(
   versions: readonly { readonly group: string; readonly version: string }[],
 ): Definitions {
@@ -114,7 +114,6 @@ export function metaDefinitions(
       ...deleteOptions,
       'x-kubernetes-group-version-kind': optionsOf('DeleteOptions'),
     },
-    [metaName('WatchEvent')]: { ...watchEvent, 'x-kubernetes-group-version-kind': optionsOf('WatchEvent') },
     [metaName('Preconditions')]: preconditions,
     [intOrStringName]: { format: 'int-or-string', description: 'A number or a string.' },
     ...statusDefinitions,
@@ -169,20 +168,6 @@ const preconditions: RefSchema = {
   },
 }
 
-const watchEvent: RefSchema = {
-  type: 'object',
-  description: 'One line of a watch.',
-  required: ['type', 'object'],
-  properties: {
-    object: {
-      type: 'object',
-      'x-kubernetes-preserve-unknown-fields': true,
-      description: 'The object, as it is after the event; a Status when the type is ERROR.',
-    },
-    type: text('ADDED, MODIFIED, DELETED, BOOKMARK or ERROR.'),
-  },
-}
-
 const statusDefinitions: Definitions = {
   [metaName('Status')]: {
     type: 'object',
@@ -225,4 +210,26 @@ const statusDefinitions: Definitions = {
       reason: text('What was wrong with it, for programs.'),
     },
   },
+}
+
+/** Those that are referred to by these names, by themselves and by each other. */
+export function referredTo(names: readonly string[], definitions: Definitions): Definitions {
+  const found = new Set<string>()
+  const waiting = [...names]
+  for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+    const schema = definitions[name]
+    if (schema === undefined || found.has(name)) continue
+    found.add(name)
+    waiting.push(...referencesIn(schema))
+  }
+  return Object.fromEntries(Object.entries(definitions).filter(([name]) => found.has(name)))
+}
+
+function referencesIn(schema: RefSchema | Reference): readonly string[] {
+  if ('ref' in schema) return [schema.ref]
+  if (schema['x-kubernetes-int-or-string'] === true) return [intOrStringName]
+  const { items, properties = {}, additionalProperties } = schema
+  return [items, additionalProperties, ...Object.values(properties)]
+    .filter(inner => inner !== undefined)
+    .flatMap(referencesIn)
 }

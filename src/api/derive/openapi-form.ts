@@ -1,13 +1,25 @@
 /** What the two versions of OpenAPI documents write alike. */
+import type { AnyKind } from '../kind.ts'
 import { byText } from '../order.ts'
+import { servedAt } from './discovery.ts'
 import {
   type Definitions,
   type GroupVersionKind,
   intOrStringName,
+  kindDefinitions,
+  metaDefinitions,
   type Reference,
   type RefSchema,
+  referredTo,
 } from './openapi-definitions.ts'
-import { byPath, type Operation, type Parameter, pathParametersOf } from './openapi-operations.ts'
+import {
+  byPath,
+  definitionsOf,
+  type Operation,
+  operationsAt,
+  type Parameter,
+  pathParametersOf,
+} from './openapi-operations.ts'
 
 /** What Kubernetes adds to an operation. */
 export type Extensions = {
@@ -23,6 +35,21 @@ export const bearerToken = {
   in: 'header',
   description: 'A bearer token.',
 } as const
+
+type Content = { readonly operations: readonly Operation[]; readonly definitions: Definitions }
+
+/** What a document of these groups and versions holds: all operations, and the definitions that they lead to. */
+export function contentOf(
+  kinds: readonly AnyKind[],
+  versions: readonly { readonly group: string; readonly version: string }[],
+): Content {
+  const operations = versions.flatMap(({ group, version }) => operationsAt(kinds, group, version))
+  const ofKinds = versions.flatMap(({ group, version }) =>
+    servedAt(kinds, group, version).map(kind => kindDefinitions(kind, version)),
+  )
+  const definitions: Definitions = Object.assign({}, ...ofKinds, metaDefinitions(versions))
+  return { operations, definitions: referredTo(definitionsOf(operations), definitions) }
+}
 
 /** Items by path. `Item` is the document's own type of what stands at a path. */
 export function pathsOf<Item>(

@@ -84,6 +84,8 @@ const listParameters: readonly Parameter[] = [
   parameter('watch', 'boolean', 'Send changes as they happen, instead of a list.'),
 ]
 
+const ofWatches: ReadonlySet<string> = new Set(['allowWatchBookmarks', 'sendInitialEvents', 'watch'])
+
 const deleteParameters: readonly Parameter[] = [
   pretty,
   dryRun,
@@ -206,10 +208,7 @@ function deleteCollection(place: Place): Operation {
     action: 'deletecollection',
     verb: 'deleteCollection',
     description: `Delete ${place.kind.plural}.`,
-    parameters: [
-      ...deleteParameters,
-      ...listParameters.filter(p => p.name !== 'pretty' && p.name !== 'watch'),
-    ],
+    parameters: [...deleteParameters, ...listParameters.filter(p => p !== pretty && !ofWatches.has(p.name))],
     body: deleteBody,
     response: metaName('Status'),
   })
@@ -292,4 +291,9 @@ export function pathParametersOf(path: string): readonly Parameter[] {
 /** Operations by their paths, in the order in which paths first appear. */
 export function byPath(operations: readonly Operation[]): ReadonlyMap<string, readonly Operation[]> {
   return Map.groupBy(operations, o => o.path)
+}
+
+/** The definitions that operations take and answer. */
+export function definitionsOf(operations: readonly Operation[]): readonly string[] {
+  return operations.flatMap(o => [o.response, ...(o.body === undefined ? [] : [o.body.definition])])
 }

@@ -1,10 +1,11 @@
 /** The OpenAPI v2 document of all groups, which an aggregator merges with those of other servers. */
 import type { OpenAPIV2 } from 'openapi-types'
 import type { AnyKind } from '../kind.ts'
-import { groupsOf, servedAt, versionsOf } from './discovery.ts'
-import { type Definitions, kindDefinitions, metaDefinitions, type Reference } from './openapi-definitions.ts'
+import { groupsOf, versionsOf } from './discovery.ts'
+import type { Reference } from './openapi-definitions.ts'
 import {
   bearerToken,
+  contentOf,
   documentInfo,
   type Extensions,
   isIntOrString,
@@ -12,22 +13,19 @@ import {
   type SchemaForm,
   schemasOf,
 } from './openapi-form.ts'
-import { type Operation, operationsAt, type Parameter } from './openapi-operations.ts'
+import type { Operation, Parameter } from './openapi-operations.ts'
 
 export type OpenapiV2Document = OpenAPIV2.Document<Extensions>
 
 export function openapiV2(kinds: readonly AnyKind[]): OpenapiV2Document {
   const groups = [...(kinds.some(k => k.group === '') ? [''] : []), ...groupsOf(kinds)]
   const versions = groups.flatMap(group => versionsOf(kinds, group).map(version => ({ group, version })))
-  const operations = versions.flatMap(v => operationsAt(kinds, v.group, v.version))
-  const definitions: readonly Definitions[] = versions.flatMap(({ group, version }) =>
-    servedAt(kinds, group, version).map(kind => kindDefinitions(kind, version)),
-  )
+  const { operations, definitions } = contentOf(kinds, versions)
   return {
     swagger: '2.0',
     info: documentInfo,
     paths: pathsOf(operations, { operation: operationObject, parameter: parameterObject }),
-    definitions: schemasOf({ ...Object.assign({}, ...definitions), ...metaDefinitions(versions) }, form),
+    definitions: schemasOf(definitions, form),
     securityDefinitions: { BearerToken: bearerToken },
     security: [{ BearerToken: [] }],
   }

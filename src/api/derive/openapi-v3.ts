@@ -2,9 +2,10 @@
 import type { OpenAPIV3 } from 'openapi-types'
 import type { AnyKind } from '../kind.ts'
 import { servedAt } from './discovery.ts'
-import { intOrStringName, kindDefinitions, metaDefinitions, type Reference } from './openapi-definitions.ts'
+import { intOrStringName, type Reference } from './openapi-definitions.ts'
 import {
   bearerToken,
+  contentOf,
   documentInfo,
   type Extensions,
   isIntOrString,
@@ -12,7 +13,7 @@ import {
   type SchemaForm,
   schemasOf,
 } from './openapi-form.ts'
-import { type Operation, operationsAt, type Parameter } from './openapi-operations.ts'
+import type { Operation, Parameter } from './openapi-operations.ts'
 
 export type OpenapiV3Document = OpenAPIV3.Document<Extensions>
 
@@ -22,23 +23,14 @@ export function openapiV3(
   group: string,
   version: string,
 ): OpenapiV3Document | undefined {
-  const served = servedAt(kinds, group, version)
-  if (served.length === 0) return undefined
+  if (servedAt(kinds, group, version).length === 0) return undefined
+  const { operations, definitions } = contentOf(kinds, [{ group, version }])
   return {
     openapi: '3.0.0',
     info: documentInfo,
-    paths: pathsOf(operationsAt(kinds, group, version), {
-      operation: operationObject,
-      parameter: parameterObject,
-    }),
+    paths: pathsOf(operations, { operation: operationObject, parameter: parameterObject }),
     components: {
-      schemas: schemasOf(
-        {
-          ...Object.assign({}, ...served.map(kind => kindDefinitions(kind, version))),
-          ...metaDefinitions([{ group, version }]),
-        },
-        form,
-      ),
+      schemas: schemasOf(definitions, form),
       securitySchemes: { BearerToken: bearerToken },
     },
   }
@@ -57,11 +49,19 @@ function operationObject(operation: Operation): OpenAPIV3.OperationObject<Extens
     operationId: operation.id,
     // kubectl looks for fieldValidation here, not among the parameters of the path.
     parameters: operation.parameters.map(p => parameterObject(p, 'query')),
-    ...(body === undefined ? {} : { requestBody: { content: content(body.mediaTypes, body.definition) } }),
+    ...(body === undefined ? {} : { requestBody: requestBody(body, operation) }),
     responses: responsesOf(operation),
     'x-kubernetes-action': operation.action,
     'x-kubernetes-group-version-kind': operation.gvk,
   }
+}
+
+function requestBody(
+  body: NonNullable<Operation['body']>,
+  { method }: Operation,
+): OpenAPIV3.RequestBodyObject {
+  const required = method === 'delete' ? {} : { required: true }
+  return { content: content(body.mediaTypes, body.definition), ...required }
 }
 
 function responsesOf(operation: Operation): OpenAPIV3.ResponsesObject {

@@ -107,6 +107,30 @@ describe('the OpenAPI v3 document of the MCS group', () => {
     ])
   })
 
+  it('wants a body wherever there is nothing to do without one', () => {
+    const wanted = ['post', 'put', 'patch', 'delete'].map(method => [
+      method,
+      at(
+        document,
+        'paths',
+        method === 'post' ? item.replace('/{name}', '') : item,
+        method,
+        'requestBody',
+        'required',
+      ),
+    ])
+    expect(Object.fromEntries(wanted)).toEqual({ post: true, put: true, patch: true, delete: undefined })
+  })
+
+  it('takes nothing that is of watches for a deletion of many', () => {
+    const { parameters } = at(document, 'paths', item.replace('/{name}', ''), 'delete') as {
+      parameters: unknown
+    }
+    expect(namesOf(parameters)).toContain('labelSelector')
+    expect(namesOf(parameters)).not.toContain('allowWatchBookmarks')
+    expect(namesOf(parameters)).not.toContain('sendInitialEvents')
+  })
+
   it('says at the patch itself that fields are validated, and which patches there are', () => {
     const patch = at(document, 'paths', item, 'patch')
     expect(at(patch, 'x-kubernetes-group-version-kind')).toEqual({
@@ -219,8 +243,7 @@ describe('the OpenAPI v2 document', () => {
     }
     follow(at(document, 'paths'))
     const unreached = keysOf(definitions).filter(name => !reached.has(name))
-    // A watch is a list with a parameter, so nothing refers to its lines; clients look for them by name.
-    expect(unreached).toEqual(['io.k8s.apimachinery.pkg.apis.meta.v1.WatchEvent'])
+    expect(unreached).toEqual([])
   })
 
   it('says in every patch what it consumes', () => {
