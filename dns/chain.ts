@@ -46,7 +46,6 @@ export class Chain implements Responder {
 
   respond(message: Buffer, transport: Transport): number {
     const { observer } = this.#options
-    observer.begin()
     const parsed = parseQuery(message, this.#query)
     if (parsed === 'drop') {
       observer.dropped(transport)

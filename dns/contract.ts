@@ -143,6 +143,8 @@ export type RecordSet = {
 export interface Zone {
   /** The zone's own name in wire form, folded, root included. */
   readonly origin: Buffer
+  /** How many labels that has, the root's not included. */
+  readonly labels: number
   /** The value of SOA fields. */
   readonly serial: number
   readonly ttlSeconds: number
@@ -154,6 +156,8 @@ export interface Zone {
    * does not exist. SOA is not among the sets: it changes with the serial.
    */
   find(name: string): RecordSet | undefined
+  /** The same for the first `length` octets of `name`. */
+  findOctets(name: Buffer, length: number): RecordSet | undefined
 }
 
 /** A query as the parser leaves it: one object, filled again for each message. */
@@ -216,7 +220,7 @@ export interface Responder {
 
 /** Counts what happens. Called on every message, so it must not allocate; what it is given is filled again later. */
 export interface Observer {
-  /** A message came in. */
+  /** Messages came in; the one after another that is answered begins where that ends. */
   begin(): void
   answered(query: Query, decision: Decision, reply: Reply, transport: Transport): void
   dropped(transport: Transport): void

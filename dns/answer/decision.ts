@@ -40,30 +40,29 @@ export function decide(query: Query, zones: readonly Zone[], decision: Decision)
   if (query.class !== classIn || query.type === rrType.axfr || query.type === rrType.ixfr) return
   for (const zone of zones) {
     const octets = query.nameOctets - zone.origin.length
-    if (!isInside(query, zone.origin, octets)) continue
+    if (!isInside(query, zone, octets)) continue
     decision.zone = zone
-    lookUp(query, zone, query.name.toString('latin1', 0, octets), decision)
+    lookUp(query, zone, octets, decision)
     return
   }
   decision.extendedError = extendedError.notAuthoritative
 }
 
 /** Compared by labels: `xclusterset.local` is not in `clusterset.local`. */
-function isInside(query: Query, origin: Buffer, octets: number): boolean {
-  if (octets < 0) return false
+function isInside(query: Query, { origin, labels }: Zone, octets: number): boolean {
+  const first = query.labels - labels
+  if (first < 0 || query.labelStarts[first] !== octets) return false
   for (let i = origin.length - 1; i >= 0; i--) if (query.name[octets + i] !== origin[i]) return false
-  for (let i = query.labels - 1; i >= 0; i--) {
-    const start = query.labelStarts[i] ?? 0
-    if (start <= octets) return start === octets
-  }
-  return false
+  return true
 }
 
-function lookUp(query: Query, zone: Zone, name: string, decision: Decision): void {
-  const first = zone.find(name)
-  const wantsSoa = name === '' && (query.type === rrType.soa || query.type === rrType.any)
+/** `octets` of the query's name are relative to the zone. */
+function lookUp(query: Query, zone: Zone, octets: number, decision: Decision): void {
+  const first = zone.findOctets(query.name, octets)
+  const isApex = octets === 0
+  const wantsSoa = isApex && (query.type === rrType.soa || query.type === rrType.any)
   const set = first === undefined || wantsSoa ? undefined : ofType(first, query.type)
-  if (!zone.loaded && !isKnownEarly(first, set !== undefined || wantsSoa, name)) {
+  if (!zone.loaded && !isKnownEarly(first, set !== undefined || wantsSoa, isApex)) {
     refuse(decision, rcode.servFail, extendedError.notReady)
     return
   }
@@ -87,11 +86,11 @@ function ofType(first: RecordSet, type: number): RecordSet | undefined {
  * Before the zone is loaded it holds the fixed names only. What they own can be said, and that the branches exist; that
  * anything else does not exist would be cached.
  */
-function isKnownEarly(first: RecordSet | undefined, positive: boolean, name: string): boolean {
+function isKnownEarly(first: RecordSet | undefined, positive: boolean, isApex: boolean): boolean {
   if (positive) return true
   return (
     first !== undefined &&
-    name !== '' &&
+    !isApex &&
     (first.type === 0 || first.type === rrType.a || first.type === rrType.aaaa)
   )
 }

@@ -49,7 +49,8 @@ function writeRotated(reply: Reply, set: RecordSet, random: Random): void {
 }
 
 function recordOctets(bytes: Buffer, at: number): number {
-  return recordHeaderOctets + bytes.readUInt16BE(at + dataLengthOffset)
+  const length = at + dataLengthOffset
+  return recordHeaderOctets + ((bytes[length] ?? 0) << 8) + (bytes[length + 1] ?? 0)
 }
 
 /** Records of one type are of one length, SRV aside, where targets differ. */

@@ -1,7 +1,7 @@
 /** One TCP client: frames in, frames out, bounded in memory and time. */
 import type { Socket } from 'node:net'
 import type { Clock } from '../../src/kernel/clock.ts'
-import type { Responder } from '../contract.ts'
+import type { Observer, Responder } from '../contract.ts'
 import { type FrameBatch, nextFrame } from './frames.ts'
 import type { Limited, TcpLimits } from './limits.ts'
 
@@ -15,6 +15,7 @@ export type ConnectionOptions = {
   readonly limits: TcpLimits
   readonly clock: Clock
   readonly responder: Responder
+  readonly observer: Pick<Observer, 'begin'>
   /** Shared by all connections of a thread: it is empty between turns. */
   readonly batch: FrameBatch
 }
@@ -75,7 +76,8 @@ export class Connection implements Limited {
 
   /** Answers whole frames. `began` says that the first of them had begun before, so that its deadline stays. */
   #answer(bytes: Buffer, began: boolean): void {
-    const { limits, batch } = this.#options
+    const { limits, batch, observer } = this.#options
+    observer.begin()
     let at = 0
     for (;;) {
       const frame = nextFrame(bytes, at, limits.queryOctets)

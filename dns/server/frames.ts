@@ -5,7 +5,7 @@ const firstBatchOctets = 4096
 /** The next whole message in `bytes` from `at` on; `more` when it is not all there, `bad` when its length cannot be. */
 export function nextFrame(bytes: Buffer, at: number, maxOctets: number): Buffer | 'more' | 'bad' {
   if (at + lengthOctets > bytes.length) return 'more'
-  const octets = bytes.readUInt16BE(at)
+  const octets = ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)
   if (octets < 12 || octets > maxOctets) return 'bad'
   const start = at + lengthOctets
   return start + octets > bytes.length ? 'more' : bytes.subarray(start, start + octets)
@@ -23,8 +23,11 @@ export class FrameBatch {
   add(message: Buffer, octets: number): void {
     const end = this.#length + lengthOctets + octets
     if (end > this.#bytes.length) this.#grow(end)
-    this.#bytes.writeUInt16BE(octets, this.#length)
-    message.copy(this.#bytes, this.#length + lengthOctets, 0, octets)
+    const bytes = this.#bytes
+    const start = this.#length + lengthOctets
+    bytes[start - 2] = octets >> 8
+    bytes[start - 1] = octets & 0xff
+    message.copy(bytes, start, 0, octets)
     this.#length = end
   }
 

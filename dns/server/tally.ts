@@ -95,7 +95,9 @@ export class Tally implements Observer {
     const label = query.questionEnd === 0 || query.type > 255 ? 0 : (labelIndex[query.type] ?? 0)
     increment(counts.requests, label * rcodes + decision.rcode)
     if (reply.truncated) counts.truncated++
-    const seconds = (this.#elapsedMs() - this.#began) / 1000
+    const now = this.#elapsedMs()
+    const seconds = (now - this.#began) / 1000
+    this.#began = now
     counts.sumSeconds += seconds
     let bucket = 0
     while (bucket < durationBuckets.length && seconds > (durationBuckets[bucket] ?? 0)) bucket++

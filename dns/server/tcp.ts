@@ -60,7 +60,7 @@ class Listener implements TcpServer {
 
   #accept(socket: Socket): void {
     const { limits, clock, responder, observer } = this.#options
-    const connection = new Connection(socket, { limits, clock, responder, batch: this.#batch })
+    const connection = new Connection(socket, { limits, clock, responder, observer, batch: this.#batch })
     // Resets and broken pipes are the ordinary end of a client; 'close' follows.
     socket.on('error', () => undefined)
     if (connection.address === '' || !this.#admission.admit(connection)) {

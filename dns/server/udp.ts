@@ -22,6 +22,7 @@ export async function serveUdp(
   const { port, address } = socket.address()
   socket.on('error', thrown => observer.fault(thrown))
   socket.on('message', (message, peer) => {
+    observer.begin()
     if (isAnswerable(peer, port, address)) answer(socket, responder, message, peer)
     else observer.dropped('udp')
   })

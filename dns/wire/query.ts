@@ -43,12 +43,17 @@ export function emptyQuery(): Query {
   }
 }
 
+/** What `readUInt16BE` reads, without its checks: callers have looked how long the message is. */
+function uint16(message: Buffer, at: number): number {
+  return ((message[at] ?? 0) << 8) | (message[at + 1] ?? 0)
+}
+
 /** Fills `query` from the message. What it holds is valid as far as the result says. */
 export function parseQuery(message: Buffer, query: Query): Parsed {
   if (message.length < headerOctets) return 'drop'
-  const flags = message.readUInt8(2)
+  const flags = message[2] ?? 0
   if (flags >= 0x80) return 'drop'
-  query.id = message.readUInt16BE(0)
+  query.id = uint16(message, 0)
   query.opcode = (flags >> 3) & 0xf
   query.recursionDesired = (flags & 1) === 1
   query.questionEnd = 0
@@ -59,8 +64,8 @@ export function parseQuery(message: Buffer, query: Query): Parsed {
   query.nsid = false
   if (query.opcode !== 0) return 'notimp'
   // RFC 9619: exactly one question. Answers have no place in a query.
-  if (message.readUInt16BE(4) !== 1 || message.readUInt16BE(6) !== 0) return 'formerr'
-  if (message.readUInt16BE(10) > maxAdditionals) return 'formerr'
+  if (uint16(message, 4) !== 1 || uint16(message, 6) !== 0) return 'formerr'
+  if (uint16(message, 10) > maxAdditionals) return 'formerr'
   if (!readQuestion(message, query)) return 'formerr'
   return readRest(message, query)
 }
@@ -68,8 +73,8 @@ export function parseQuery(message: Buffer, query: Query): Parsed {
 function readQuestion(message: Buffer, query: Query): boolean {
   const at = readName(message, query)
   if (at === 0 || at + 4 > message.length) return false
-  query.type = message.readUInt16BE(at)
-  query.class = message.readUInt16BE(at + 2)
+  query.type = uint16(message, at)
+  query.class = uint16(message, at + 2)
   query.questionEnd = at + 4
   return true
 }
@@ -104,8 +109,8 @@ function readLabel(message: Buffer, start: number, end: number, query: Query): v
 
 /** Steps over what IXFR brings in its authority section (RFC 1995 §3), then reads the additional section. */
 function readRest(message: Buffer, query: Query): Parsed {
-  const authorities = message.readUInt16BE(8)
-  const additionals = message.readUInt16BE(10)
+  const authorities = uint16(message, 8)
+  const additionals = uint16(message, 10)
   let at = query.questionEnd
   if (authorities !== 0) {
     if (query.type !== rrType.ixfr) return malformed(query)
@@ -123,11 +128,11 @@ function malformed(query: Query): Parsed {
 function readAdditional(message: Buffer, start: number, query: Query): Parsed {
   let at = start
   let signed = false
-  for (let left = message.readUInt16BE(10); left > 0; left--) {
+  for (let left = uint16(message, 10); left > 0; left--) {
     const end = recordEnd(message, at)
     if (end === 0) return badOpt(query)
     const fields = nameEnd(message, at)
-    const type = message.readUInt16BE(fields)
+    const type = uint16(message, fields)
     if (type === rrType.opt && !(fields === at + 1 && readOpt(message, fields, end, query)))
       return badOpt(query)
     signed ||= type === rrType.tsig || type === rrType.sig
@@ -142,7 +147,7 @@ function readAdditional(message: Buffer, start: number, query: Query): Parsed {
 function readOpt(message: Buffer, fields: number, end: number, query: Query): boolean {
   if (query.edns) return false
   query.edns = true
-  query.udpOctets = message.readUInt16BE(fields + 2)
+  query.udpOctets = uint16(message, fields + 2)
   query.ednsVersion = message.readUInt8(fields + 5)
   query.dnssecOk = message.readUInt8(fields + 6) >= 0x80
   return readOptions(message, fields + 10, end, query)
@@ -158,8 +163,8 @@ function badOpt(query: Query): Parsed {
 function readOptions(message: Buffer, start: number, end: number, query: Query): boolean {
   let at = start
   while (at + 4 <= end) {
-    if (message.readUInt16BE(at) === optionNsid) query.nsid = true
-    at += 4 + message.readUInt16BE(at + 2)
+    if (uint16(message, at) === optionNsid) query.nsid = true
+    at += 4 + uint16(message, at + 2)
   }
   return at === end
 }
@@ -168,7 +173,7 @@ function readOptions(message: Buffer, start: number, end: number, query: Query):
 function recordEnd(message: Buffer, at: number): number {
   const fields = nameEnd(message, at)
   if (fields === 0 || fields + 10 > message.length) return 0
-  const end = fields + 10 + message.readUInt16BE(fields + 8)
+  const end = fields + 10 + uint16(message, fields + 8)
   return end > message.length ? 0 : end
 }
 

@@ -90,13 +90,18 @@ export function writeOpt(reply: Reply, query: Query, decision: Decision, nsid: B
   reply.length = at
 }
 
+function putUint16(bytes: Buffer, at: number, value: number): void {
+  bytes[at] = value >> 8
+  bytes[at + 1] = value & 0xff
+}
+
 /**
  * Goes last. RA, Z, AD and CD are never set: we neither recurse nor sign. TC is said over UDP only: over TCP what was left
  * out has no other way either.
  */
 export function writeHeader(reply: Reply, query: Query, decision: Decision, transport: Transport): void {
   const { bytes } = reply
-  bytes.writeUInt16BE(query.id, 0)
+  putUint16(bytes, 0, query.id)
   bytes[2] =
     flagResponse |
     (query.opcode << 3) |
@@ -104,8 +109,8 @@ export function writeHeader(reply: Reply, query: Query, decision: Decision, tran
     (reply.truncated && transport === 'udp' ? flagTruncated : 0) |
     (query.recursionDesired ? 1 : 0)
   bytes[3] = decision.rcode & 0xf
-  bytes.writeUInt16BE(query.questionEnd > 0 ? 1 : 0, 4)
-  bytes.writeUInt16BE(reply.answers, 6)
-  bytes.writeUInt16BE(reply.authorities, 8)
-  bytes.writeUInt16BE(reply.additionals, 10)
+  putUint16(bytes, 4, query.questionEnd > 0 ? 1 : 0)
+  putUint16(bytes, 6, reply.answers)
+  putUint16(bytes, 8, reply.authorities)
+  putUint16(bytes, 10, reply.additionals)
 }

@@ -5,6 +5,7 @@
 import type { CompiledService, RecordSet, ServiceKey, Zone, ZoneChange, ZoneSettings } from '../contract.ts'
 import { parentOf, wireName } from './names.ts'
 import { forEachName } from './owners.ts'
+import { RecentNames } from './recent-names.ts'
 
 const noRecords: RecordSet = { type: 0, bytes: Buffer.alloc(0), start: 0, end: 0, next: undefined }
 
@@ -13,6 +14,7 @@ type Held = { readonly names: readonly string[]; readonly pins: readonly string[
 
 export class ZoneSnapshot implements Zone {
   readonly origin: Buffer
+  readonly labels: number
   readonly ttlSeconds: number
   readonly negativeTtlSeconds: number
   serial = 0
@@ -24,9 +26,11 @@ export class ZoneSnapshot implements Zone {
    */
   readonly #holds = new Map<string, number>()
   readonly #services = new Map<ServiceKey, Held>()
+  readonly #recent = new RecentNames()
 
   constructor(settings: Pick<ZoneSettings, 'origin' | 'ttlSeconds' | 'negativeTtlSeconds'>) {
     this.origin = wireName(settings.origin)
+    this.labels = settings.origin.split('.').length
     this.ttlSeconds = settings.ttlSeconds
     this.negativeTtlSeconds = settings.negativeTtlSeconds
   }
@@ -40,7 +44,15 @@ export class ZoneSnapshot implements Zone {
     return this.#records.get(name) ?? (this.#holds.has(name) ? noRecords : undefined)
   }
 
+  findOctets(name: Buffer, length: number): RecordSet | undefined {
+    if (this.#recent.has(name, length)) return this.#recent.found
+    const found = this.find(name.toString('latin1', 0, length))
+    this.#recent.keep(name, length, found)
+    return found
+  }
+
   apply(change: ZoneChange): void {
+    this.#recent.clear()
     for (const service of change.put) this.#put(service)
     for (const key of change.removed) this.#remove(key)
     this.serial = change.serial

@@ -27,7 +27,13 @@ function peer() {
     pause: () => undefined,
     resume: () => undefined,
   }
-  const options = { limits: tcpLimits, clock: manualClock(), responder: asker.chain, batch: new FrameBatch() }
+  const options = {
+    limits: tcpLimits,
+    clock: manualClock(),
+    responder: asker.chain,
+    observer: asker.observer,
+    batch: new FrameBatch(),
+  }
   // A connection calls nothing else, and uses no result but that of `write`.
   const connection = new Connection(fake as unknown as Peer, options)
   return { connection, written: () => Buffer.concat(written), open: () => open, writes: () => written.length }
