@@ -4,7 +4,14 @@
 export type Proof = { readonly file: string; readonly title: string }
 
 /** Sorted by line. */
-export const elsewhere: Readonly<Record<number, readonly Proof[]>> = {}
+export const elsewhere: Readonly<Record<number, readonly Proof[]>> = {
+  29: [
+    {
+      file: 'test/unit/apiservice/registry/create-name.test.ts',
+      title: 'tries another name when one is taken',
+    },
+  ],
+}
 
 /** Lines that are not proved yet, and why. */
 export const deferred: Readonly<Record<number, string>> = {
@@ -26,9 +33,7 @@ export const remarks: Readonly<Record<number, string>> = {
 
 /** Lines of the first three sections whose tests are still to be written. */
 const early: readonly number[] = [
-  1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 28, 29, 30,
-  31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57,
-  58, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77,
+  54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77,
 ]
 
 /** Lines of the other sections whose tests are still to be written. */

@@ -27,8 +27,7 @@ describe('the table of API conventions', () => {
   })
 
   it('has only lines without proof among those that are put off', () => {
-    const putOff = [...Object.keys(deferred).map(Number), ...unwritten]
-    expect(putOff.filter(line => proofs.has(line))).toEqual([])
+    expect(Object.keys(deferred).filter(line => proofs.has(Number(line)))).toEqual([])
   })
 
   it('names only tests that are there', () => {

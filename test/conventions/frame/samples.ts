@@ -6,21 +6,18 @@ import type { KubeObject } from '../../../src/api/meta.ts'
 /** The nth sample of a kind in a namespace. A kind whose names say what the object holds gets another content as well. */
 export function nthSample(kind: AnyKind, n: number, namespace: string): KubeObject {
   const sample = sampleOf(kind)
-  const parts = new Set(sample.metadata.name.split('.'))
+  const parts = sample.metadata.name.split('.')
   const { apiVersion, kind: kindName, metadata, ...content } = sample
   const named: KubeObject = {
     apiVersion,
     kind: kindName,
     metadata: {
-      name: metadata.name
-        .split('.')
-        .map(part => part + n)
-        .join('.'),
+      name: parts.map(part => part + n).join('.'),
       ...(namespace === '' ? {} : { namespace }),
     },
     ...(replaced(content, (key, text) => {
       if (key === 'namespace' && text === metadata.namespace && namespace !== '') return namespace
-      return parts.has(text) && parts.size > 1 ? text + n : text
+      return parts.length > 1 && parts.includes(text) ? text + n : text
     }) as Readonly<Record<string, unknown>>),
   }
   return { ...named, metadata: { ...named.metadata, name: demandedName(kind, named) } }

@@ -12,6 +12,7 @@ import { followStore } from '../../../apiservice/store/follow.ts'
 import { openMemoryStore } from '../../../apiservice/store/memory-store.ts'
 import { ImportableView } from '../../../apiservice/view/importable.ts'
 import { type AnyKind, resourceOf } from '../../../src/api/kind.ts'
+import { ClusterSetServiceKind } from '../../../src/api/kinds/cluster-set-service.ts'
 import { kinds } from '../../../src/api/kinds/index.ts'
 import type { KubeObject } from '../../../src/api/meta.ts'
 import { systemClock } from '../../../src/kernel/clock.ts'
@@ -30,6 +31,17 @@ const ledger = { cidrs: ['10.96.0.0/16', 'fd00:96::/112'], nodePorts: { first: 3
 
 /** Whose namespace is the one of the view under test. */
 export const viewer = { cluster: 'east', namespace: 'default' }
+
+/** What the view shows to its reader, under the same name. */
+export const seen = {
+  kind: ClusterSetServiceKind as AnyKind,
+  /** For all members, while somebody exports it; a sample says everything that can be said. */
+  shown: ({ spec, status, ...service }: KubeObject): KubeObject => ({
+    ...service,
+    spec: { ...(spec as object), consumers: undefined },
+    status: { ...(status as object), releasedAt: undefined },
+  }),
+}
 
 export async function startConventionServer(options: Partial<ApiServerOptions> = {}): Promise<TestServer> {
   const base = { clock: options.clock ?? systemClock, log: silentLogger, metrics: noMetrics }

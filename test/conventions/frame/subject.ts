@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util'
 import { type AnyKind, apiVersionOf } from '../../../src/api/kind.ts'
 import type { KubeObject } from '../../../src/api/meta.ts'
 import type { ApiClient, OpenAnswer } from '../../support/api-client.ts'
 import type { Answer, Ask } from './ask.ts'
+import { changed, changesOf, statusesOf } from './changes.ts'
 import { nthSample } from './samples.ts'
-import { viewer } from './server.ts'
+import { seen, viewer } from './server.ts'
 
 export const json = 'application/json'
 export const mergePatch = 'application/merge-patch+json'
@@ -18,12 +20,12 @@ let taken = 0
 export class Subject {
   readonly kind: AnyKind
   readonly ask: (path: string, ask?: Ask) => Promise<Answer>
-  readonly #client: () => ApiClient
+  readonly client: () => ApiClient
 
   constructor(kind: AnyKind, ask: Subject['ask'], client: () => ApiClient) {
     this.kind = kind
     this.ask = ask
-    this.#client = client
+    this.client = client
   }
 
   get isNamespaced(): boolean {
@@ -48,7 +50,7 @@ export class Subject {
   }
 
   open(path: string): Promise<OpenAnswer> {
-    return this.#client().open(path, { headers: { 'user-agent': 'tester/1.0' } })
+    return this.client().open(path, { headers: { 'user-agent': 'tester/1.0' } })
   }
 
   /** A namespace with nothing in it; cluster-scoped kinds are told apart by their label. */
@@ -64,19 +66,24 @@ export class Subject {
   }
 }
 
+/** All but metadata and status. */
+export function content({ metadata: _metadata, status: _status, ...rest }: KubeObject): unknown {
+  return rest
+}
+
 /** Where the objects of one test are. */
 export class Place {
   readonly subject: Subject
   readonly namespace: string
   readonly label: Readonly<Record<string, string>>
-  /** Selects the objects of this place, as a parameter of a query. */
+  /** Selects the objects of this place, as a parameter of a query; a view shows what others have stored as well. */
   readonly selector: string
 
   constructor(subject: Subject, namespace: string, number: number) {
     this.subject = subject
     this.namespace = namespace
     this.label = { 'conventions.test/place': `p${number}` }
-    this.selector = `labelSelector=conventions.test/place%3Dp${number}`
+    this.selector = subject.kind.storage === 'view' ? '' : `labelSelector=conventions.test/place%3Dp${number}`
   }
 
   get collection(): string {
@@ -106,6 +113,39 @@ export class Place {
     const made = await this.create(this.sample(metadata))
     if (made.code !== 201) throw new Error(`not created: ${made.text}`)
     return made.body
+  }
+
+  /** An object that can be read: a new one, or what a view makes of one. */
+  async some(): Promise<KubeObject> {
+    if (this.subject.kind.storage !== 'view') return this.make()
+    const source = new Subject(seen.kind, this.subject.ask, this.subject.client)
+    const place = await source.place()
+    const made = await place.create(seen.shown(place.sample()))
+    if (made.code !== 201) throw new Error(`not created: ${made.text}`)
+    return (await this.get(made.body)).body
+  }
+
+  /**
+   * The object with another content that its kind allows; undefined for a kind that has nothing that could be changed
+   * outside of metadata and status. The server is asked in a dry run.
+   */
+  async change(object: KubeObject): Promise<KubeObject | undefined> {
+    for (const change of changesOf(this.subject.kind, object)) {
+      const other = changed(object, change)
+      const tried = await this.put(other, { query: '?dryRun=All' })
+      if (tried.code === 200 && !isDeepStrictEqual(content(tried.body), content(object))) return other
+    }
+    return undefined
+  }
+
+  /** The object with another status that its kind allows. */
+  async withStatus(object: KubeObject): Promise<KubeObject> {
+    for (const status of statusesOf(this.subject.kind)) {
+      const other = { ...object, status }
+      const tried = await this.put(other, { subresource: 'status', query: '?dryRun=All' })
+      if (tried.code === 200 && !isDeepStrictEqual(tried.body.status, object.status)) return other
+    }
+    throw new Error(`no status is allowed for ${this.subject.kind.kind}`)
   }
 
   get(object: KubeObject, subresource = ''): Promise<Answer> {

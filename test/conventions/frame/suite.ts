@@ -4,6 +4,7 @@ import type { AnyKind } from '../../../src/api/kind.ts'
 import type { ApiClient } from '../../support/api-client.ts'
 import type { TestServer } from '../../support/api-server.ts'
 import { type Answer, type Ask, asking } from './ask.ts'
+import { GadgetKind } from './gadget.ts'
 import { servedKinds, startConventionServer } from './server.ts'
 import { Subject } from './subject.ts'
 
@@ -14,6 +15,9 @@ export const isStored: Which = kind => kind.storage === 'stored'
 export const isReadable: Which = kind => kind.storage !== 'review'
 export const isServed: Which = () => true
 export const hasStatus: Which = kind => isStored(kind) && kind.status !== undefined
+
+/** For what only one kind needs to show. */
+export const isGadget: Which = kind => kind === GadgetKind
 
 export type Suite = {
   /** The running server; only inside of tests. */
