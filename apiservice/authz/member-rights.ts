@@ -8,7 +8,7 @@ import type { AccessInfo, Attributes, Authorizer, Decision, UserInfo } from '../
 export type Membership = {
   readonly accepted: boolean
   /** A certificate counts only while it carries this number; joining anew raises it. */
-  readonly generation: number
+  readonly generation: number | bigint
   /** The one namespace in which the member writes. */
   readonly namespace: string
 }

@@ -1,5 +1,6 @@
 /** Bodies of objects and lists in the format and the shape that were chosen. No stored object is parsed for JSON. */
 import { toYaml } from '../../src/codec/yaml.ts'
+import { fromJson } from '../../src/kernel/json.ts'
 import type { Encoded, Reply } from '../contract.ts'
 import type { Choice, Format, Transform } from './accept.ts'
 import { ByteWriter } from './bytes.ts'
@@ -116,7 +117,7 @@ export function laidOut(
   choice: Choice,
   options: { readonly pretty: boolean },
 ): Buffer | string {
-  if (choice.format === 'yaml') return toYaml(JSON.parse(json.toString('utf8')))
+  if (choice.format === 'yaml') return toYaml(fromJson(json.toString('utf8')))
   if (!(options.pretty || choice.pretty)) return json
   return Buffer.concat([new Indenter().push(json), Buffer.from('\n')])
 }

@@ -1,5 +1,6 @@
 /** Long lists, made piece by piece, so that nobody else waits while one is made. */
 import { toYaml } from '../../src/codec/yaml.ts'
+import { fromJson } from '../../src/kernel/json.ts'
 import type { StoredObject } from '../store-contract.ts'
 import { ByteWriter } from './bytes.ts'
 import { Indenter } from './indent.ts'
@@ -48,7 +49,7 @@ export function* yamlSlices({ items, head, write }: Items): Generator<Buffer, un
   for (const item of items) {
     const writer = new ByteWriter(item.body.length + 1024)
     write(writer, item)
-    slice += toYaml([JSON.parse(writer.take(0).toString('utf8'))])
+    slice += toYaml([fromJson(writer.take(0).toString('utf8'))])
     if (slice.length < yamlSliceBytes) continue
     yield Buffer.from(slice)
     slice = ''

@@ -108,7 +108,8 @@ function fromBody(bytes: Buffer, request: ApiRequest): Raw {
 
 const isString = (value: unknown): value is string => typeof value === 'string'
 const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean'
-const isInteger = (value: unknown): value is number => Number.isInteger(value)
+const isInteger = (value: unknown): value is number | bigint =>
+  typeof value === 'bigint' || Number.isSafeInteger(value)
 const isStrings = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every(isString)
 

@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isRecord } from '../../src/api/record.ts'
 import { badRequest, tooLarge, tooManyOperations, unprocessable } from '../../src/kernel/errors.ts'
+import { fromJson } from '../../src/kernel/json.ts'
 
 export const maxOperations = 10_000
 /** How much the values that `copy` repeats may take together. */
@@ -107,7 +108,7 @@ function copied(state: State, from: Pointer): unknown {
   const text = JSON.stringify(at(state, from))
   state.copiedBytes += text.length
   if (state.copiedBytes > maxCopiedBytes) throw tooLarge(maxCopiedBytes)
-  return JSON.parse(text)
+  return fromJson(text)
 }
 
 function add(state: State, path: Pointer, value: unknown): void {

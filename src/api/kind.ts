@@ -39,7 +39,7 @@ export type Column<O> = {
   /** The cell is the object's name, in the place of the Name column that comes first otherwise. */
   readonly format?: 'name'
   /** The printed value; null prints nothing. Method syntax keeps kinds of all shapes assignable to `Kind`. */
-  cell(object: O, context: CellContext): string | number | boolean | null
+  cell(object: O, context: CellContext): string | number | bigint | boolean | null
 }
 
 export type KindVersion = {

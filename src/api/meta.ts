@@ -53,7 +53,7 @@ export type Condition = {
   readonly reason: string
   readonly message: string
   readonly lastTransitionTime: string
-  readonly observedGeneration?: number
+  readonly observedGeneration?: number | bigint
 }
 
 /** `group/version`, or the version alone in the core group. */

@@ -103,11 +103,12 @@ export const s = {
     options: Common & { readonly default?: V[number] } = {},
   ) => make<V[number]>({ type: 'string', enum: values, ...options }),
   int: (options: NumberOptions = {}) => make<number>({ type: 'integer', format: 'int32', ...options }),
-  int64: (options: NumberOptions = {}) => make<number>({ type: 'integer', format: 'int64', ...options }),
+  int64: (options: NumberOptions = {}) =>
+    make<number | bigint>({ type: 'integer', format: 'int64', ...options }),
   boolean: (options: Common & { readonly default?: boolean } = {}) =>
     make<boolean>({ type: 'boolean', ...options }),
   intOrString: (options: Common = {}) =>
-    make<number | string>({ 'x-kubernetes-int-or-string': true, ...options }),
+    make<number | bigint | string>({ 'x-kubernetes-int-or-string': true, ...options }),
   object: <const P extends Properties>(properties: P, options: Common = {}) =>
     make<InferProperties<P>>(objectSchema(properties, options)),
   /** A map with string keys, merged key by key. */

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../kernel/clock.ts'
 import { badAnswer, unavailable } from '../kernel/errors.ts'
+import { fromJson } from '../kernel/json.ts'
 
 const newline = 0x0a
 
@@ -20,7 +21,7 @@ export async function readText(answer: IncomingMessage, maxBytes: number): Promi
 /** The document, or the text itself when it is no JSON. */
 export function parsedOr(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return fromJson(text)
   } catch {
     // Not everything between us and a server answers in JSON; what came is shown in the error.
     return text

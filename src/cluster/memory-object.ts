@@ -5,6 +5,7 @@ import type { KubeObject, ObjectMeta } from '../api/meta.ts'
 import { matchesFields, matchesLabels, parseFieldSelector, parseLabelSelector } from '../api/selector.ts'
 import { toTime } from '../kernel/clock.ts'
 import { conflict } from '../kernel/errors.ts'
+import { fromJson } from '../kernel/json.ts'
 import type { DeleteOptions, DiscoveredResource, Ref, Resource, Selection } from './cluster.ts'
 import { equalJson, isJsonObject } from './json.ts'
 
@@ -71,7 +72,7 @@ export function discovered(kind: AnyKind): DiscoveredResource {
 /** What came in as it would arrive at a server: plain JSON, without undefined fields. */
 export function toObject(value: unknown): KubeObject {
   // Whatever is not an object of the API here is a fault of the caller, which the types of the seam exclude.
-  return JSON.parse(JSON.stringify(value)) as KubeObject
+  return fromJson(JSON.stringify(value)) as KubeObject
 }
 
 /** Objects are shared with every reader: a reader that changes one is told by a throw. */

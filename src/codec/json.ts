@@ -1,9 +1,10 @@
 /**
- * JSON as Kubernetes reads it: the last of two equal keys wins, and both are reported; nesting is bounded. The native
- * parser does the work. A scan that only hops over strings then counts the keys of the text: when the value has fewer,
- * some were duplicates, and only then are they looked for.
+ * JSON as Kubernetes reads it: the last of two equal keys wins, and both are reported; nesting is bounded; numbers have
+ * one form each; half a surrogate pair is U+FFFD. The native parser does the work. A scan that only hops over strings
+ * then counts the keys of the text: when the value has fewer, some were duplicates, and only then are they looked for.
  */
 import { badRequest } from '../kernel/errors.ts'
+import { canonicalNumber, endOfString, fromJson, numbersOf, replaced } from '../kernel/json.ts'
 
 export type Parsed = {
   readonly value: unknown
@@ -16,15 +17,29 @@ const maxDuplicates = 100
 
 /** Throws BadRequest with a text in the manner of Go's encoding/json, for the caller to put into its sentence. */
 export function parseJson(source: string | Buffer): Parsed {
-  const text = typeof source === 'string' ? source : source.toString('utf8')
+  const text = wellFormed(typeof source === 'string' ? source : source.toString('utf8'))
   const value = parseNatively(text)
   const keys = keysOfText(text)
-  return { value, duplicates: keys === keysOfValue(value) ? [] : duplicateKeys(text) }
+  const found = census(value)
+  return {
+    value: found.hasOddNumber ? withCanonicalNumbers(value, text) : value,
+    duplicates: keys === found.keys ? [] : duplicateKeys(text),
+  }
+}
+
+/** A pair of surrogates, half of one, or any other escape. */
+const escapes =
+  /\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|(\\u[dD][89a-fA-F][\da-fA-F]{2})|\\./gs
+
+/** The text with the replacement character in place of each half of a pair, as Go reads it. Places stay what they are. */
+function wellFormed(text: string): string {
+  if (!/\\u[dD][89a-fA-F]/.test(text)) return text
+  return text.replace(escapes, (found, half) => (half === undefined ? found : '\\ufffd'))
 }
 
 function parseNatively(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return fromJson(text)
   } catch (error) {
     throw badRequest(syntaxText(error, text))
   }
@@ -116,19 +131,6 @@ for (const code of Object.values(token)) isStructure[code] = 1
 isStructure[token.end] = 0
 isStructure[token.backslash] = 0
 
-function endOfString(text: string, start: number): number {
-  let end = text.indexOf('"', start + 1)
-  while (text.charCodeAt(end - 1) === token.backslash && isEscaped(text, end))
-    end = text.indexOf('"', end + 1)
-  return end
-}
-
-function isEscaped(text: string, at: number): boolean {
-  let before = at - 1
-  while (text.charCodeAt(before) === token.backslash) before--
-  return (at - before) % 2 === 0
-}
-
 const depthOf = new Int8Array(0x10000)
 depthOf[token.openObject] = depthOf[token.openList] = 1
 depthOf[token.closeObject] = depthOf[token.closeList] = -1
@@ -146,16 +148,49 @@ function keysOfText(text: string): number {
   return keys
 }
 
-function keysOfValue(root: unknown): number {
-  let keys = 0
+type Census = { keys: number; hasOddNumber: boolean }
+
+/** How many keys there are, and whether a number may have another form than its own. */
+function census(root: unknown): Census {
+  const found: Census = { keys: 0, hasOddNumber: isOdd(root) }
   const open: unknown[] = [root]
   for (let value = open.pop(); value !== undefined; value = open.pop()) {
-    if (typeof value !== 'object' || value === null) continue
-    const inner = Object.values(value)
-    if (!Array.isArray(value)) keys += inner.length
-    for (const one of inner) if (typeof one === 'object' && one !== null) open.push(one)
+    if (Array.isArray(value)) for (const item of value) count(item, found, open)
+    else if (typeof value === 'object' && value !== null) countValues(value, found, open)
   }
-  return keys
+  return found
+}
+
+function countValues(record: object, found: Census, open: unknown[]): void {
+  for (const inner of Object.values(record)) {
+    found.keys++
+    count(inner, found, open)
+  }
+}
+
+function count(value: unknown, found: Census, open: unknown[]): void {
+  if (typeof value === 'object') open.push(value)
+  else if (isOdd(value)) found.hasOddNumber = true
+}
+
+function isOdd(value: unknown): boolean {
+  return typeof value === 'number' && (Math.abs(value) > Number.MAX_SAFE_INTEGER || Object.is(value, -0))
+}
+
+function withCanonicalNumbers(value: unknown, text: string): unknown {
+  return replaced(value, scalar => {
+    if (typeof scalar !== 'number') return scalar
+    if (!Number.isFinite(scalar)) throw badRequest(outOfRange(text))
+    return canonicalNumber(scalar)
+  })
+}
+
+const maxShownDigits = 40
+
+function outOfRange(text: string): string {
+  const place = numbersOf(text, 1).find(({ start, end }) => !Number.isFinite(Number(text.slice(start, end))))
+  const digits = text.slice(place?.start, Math.min(place?.end ?? 0, (place?.start ?? 0) + maxShownDigits))
+  return `json: cannot unmarshal number ${digits} into Go value of type float64`
 }
 
 /** An object or a list that the scanner is in. Only objects have seen keys. */

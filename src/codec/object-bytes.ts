@@ -6,6 +6,7 @@
  *                              head                                      |            body
  */
 import type { KubeObject } from '../api/meta.ts'
+import { fromJson } from '../kernel/json.ts'
 
 /** Encodes an object without its apiVersion, kind and resourceVersion. */
 export function encodeBody(object: KubeObject): Buffer {
@@ -54,5 +55,5 @@ export function decodeBody(
 ): KubeObject {
   const text = headOf(apiVersion, kind, stored.revision, stored.body) + stored.body.toString('utf8')
   // The bytes were made by encodeBody from an object of this shape.
-  return JSON.parse(text) as KubeObject
+  return fromJson(text) as KubeObject
 }

@@ -15,6 +15,7 @@ import {
   type YAMLMap,
 } from 'yaml'
 import { badRequest, StatusError, tooLarge } from '../kernel/errors.ts'
+import { canonicalInteger, canonicalNumber, replaced } from '../kernel/json.ts'
 import { maxDepth, type Parsed } from './json.ts'
 
 /** How much the aliases of a document may multiply it. */
@@ -59,6 +60,7 @@ function parse(text: string): Parsed {
   const document = parseDocument(text, {
     version: '1.1',
     merge: true,
+    intAsBigInt: true,
     uniqueKeys: false,
     logLevel: 'error',
     // Whoever sends a million faults must not make us look for the line of each.
@@ -72,8 +74,8 @@ function parse(text: string): Parsed {
     throw badRequest(`yaml: line ${line}: ${problemText(problem.message)}`)
   }
   const value: unknown = document.toJS({ maxAliasCount })
-  refuseWhatJsonCannotSay(value)
-  return { value, duplicates: duplicateKeys(document) }
+  refuseDeep(value)
+  return { value: replaced(value, toJsonScalar), duplicates: duplicateKeys(document) }
 }
 
 function problemText(text: string): string {
@@ -82,12 +84,25 @@ function problemText(text: string): string {
   return text.slice(0, 200)
 }
 
-function refuseWhatJsonCannotSay(root: unknown): void {
+/** A number in its one form. Throws for what JSON cannot say. */
+function toJsonScalar(scalar: unknown): unknown {
+  if (typeof scalar === 'string') return wellFormed(scalar)
+  const value = typeof scalar === 'bigint' ? canonicalInteger(scalar) : scalar
+  if (typeof value !== 'number') return value
+  if (!Number.isFinite(value)) throw badRequest(`yaml: json: unsupported value: ${String(value)}`)
+  return canonicalNumber(value)
+}
+
+/** Half a pair of surrogates can only come from an escape, and is none to Go's reader. */
+function wellFormed(text: string): string {
+  if (text.isWellFormed()) return text
+  throw badRequest('yaml: found invalid Unicode character escape code')
+}
+
+function refuseDeep(root: unknown): void {
   let level: readonly unknown[] = [root]
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > maxDepth) throw badRequest('yaml: exceeded max depth')
-    const number = level.find(value => typeof value === 'number' && !Number.isFinite(value))
-    if (number !== undefined) throw badRequest(`yaml: json: unsupported value: ${String(number)}`)
     level = level.flatMap(value => (typeof value === 'object' && value !== null ? Object.values(value) : []))
   }
 }
@@ -112,7 +127,7 @@ function duplicateKeys(document: Document): readonly string[] {
 function keysOf(map: YAMLMap, path: string, found: Set<string>): readonly (readonly [string, unknown])[] {
   const seen = new Set<string>()
   return map.items.map(pair => {
-    const key = isScalar(pair.key) ? String(pair.key.value) : String(pair.key)
+    const key = wellFormed(isScalar(pair.key) ? String(pair.key.value) : String(pair.key))
     const whole = path === '' ? key : `${path}.${key}`
     if (seen.has(key) && key !== '<<' && found.size < maxDuplicates) found.add(whole)
     seen.add(key)

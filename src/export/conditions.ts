@@ -65,7 +65,7 @@ function droppedText(dropped: readonly string[]): string {
   return `not exported: ${shown}${more > 0 ? `; and ${more} more` : ''}`
 }
 
-type Stamp = { readonly generation: number; readonly time: string }
+type Stamp = { readonly generation: number | bigint; readonly time: string }
 
 /** An export that was distributed stays so while the hub is away: the other clusters still have it. */
 function withoutHub(

@@ -101,11 +101,11 @@ function familiesOf({ ipFamilies }: Status, heard: Heard | undefined): Status['i
   return equalJson(ipFamilies, heard.families) ? ipFamilies : heard.families
 }
 
-function skewOf({ clockSkewSeconds }: Status, heard: Heard | undefined): number | undefined {
+function skewOf({ clockSkewSeconds }: Status, heard: Heard | undefined): Status['clockSkewSeconds'] {
   const skewMs = heard?.skewMs
   if (skewMs === undefined) return clockSkewSeconds
   const isNear =
-    clockSkewSeconds !== undefined && Math.abs(skewMs - clockSkewSeconds * 1_000) <= skewToleranceMs
+    clockSkewSeconds !== undefined && Math.abs(skewMs - Number(clockSkewSeconds) * 1_000) <= skewToleranceMs
   // There is no -0 in JSON.
   return isNear ? clockSkewSeconds : Math.round(skewMs / 1_000) + 0
 }

@@ -179,13 +179,14 @@ export class MemberAdmission {
     const { annotations } = known.metadata
     const { credentialGeneration: current } = known.spec
     if (annotations?.[joinedWith] === joinMark(token, current)) return known
+    const generation = typeof current === 'bigint' ? current + 1n : current + 1
     const next: MemberCluster = {
       ...known,
       metadata: {
         ...known.metadata,
-        annotations: { ...annotations, [joinedWith]: joinMark(token, current + 1) },
+        annotations: { ...annotations, [joinedWith]: joinMark(token, generation) },
       },
-      spec: { ...known.spec, accepted: true, credentialGeneration: current + 1 },
+      spec: { ...known.spec, accepted: true, credentialGeneration: generation },
     }
     return hub.replace(members, next, {}, signal)
   }
@@ -261,7 +262,7 @@ function newMember(clusterID: string, token: JoinToken, nowMs: number): MemberCl
   }
 }
 
-function joinMark(token: JoinToken, generation: number): string {
+function joinMark(token: JoinToken, generation: number | bigint): string {
   return `${token.metadata.name}.${generation}`
 }
 

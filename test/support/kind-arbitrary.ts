@@ -4,6 +4,7 @@ import { sampleOf } from '../../src/api/derive/sample.ts'
 import type { AnyKind } from '../../src/api/kind.ts'
 import type { KubeObject } from '../../src/api/meta.ts'
 import type { JsonSchema } from '../../src/api/schema.ts'
+import { canonicalInteger } from '../../src/kernel/json.ts'
 
 /** Objects that are valid against the schema of the kind. What the schema cannot say need not hold. */
 export function objectsOf(kind: AnyKind): fc.Arbitrary<KubeObject> {
@@ -27,14 +28,19 @@ const makers: Readonly<
   Record<NonNullable<JsonSchema['type']>, (schema: JsonSchema) => fc.Arbitrary<unknown>>
 > = {
   string: text,
-  integer: ({ minimum, maximum, format }) => {
-    const limit = format === 'int32' ? 2 ** 31 - 1 : Number.MAX_SAFE_INTEGER
-    return fc.integer({ min: minimum ?? -limit, max: maximum ?? limit })
-  },
+  integer,
   number: ({ minimum = -1e6, maximum = 1e6 }) => fc.double({ min: minimum, max: maximum, noNaN: true }),
   boolean: () => fc.boolean(),
   array: list,
   object,
+}
+
+/** Beyond 2^53 integers are bigints. */
+function integer({ minimum, maximum, format }: JsonSchema): fc.Arbitrary<unknown> {
+  if (format === 'int32') return fc.integer({ min: minimum ?? -(2 ** 31), max: maximum ?? 2 ** 31 - 1 })
+  const least = BigInt(minimum ?? -(2n ** 63n))
+  const greatest = BigInt(maximum ?? 2n ** 63n - 1n)
+  return fc.bigInt({ min: least, max: greatest }).map(canonicalInteger)
 }
 
 function text({ enum: allowed, format, pattern, minLength = 0, maxLength = Infinity }: JsonSchema) {

@@ -4,6 +4,7 @@
  * children is when it also has `.`. The empty set is undefined, so that a tree always holds something.
  */
 import { shown } from '../../kernel/field-error.ts'
+import { fromJson } from '../../kernel/json.ts'
 import { byText } from '../order.ts'
 import { isRecord, type JsonRecord } from '../record.ts'
 
@@ -145,7 +146,7 @@ function canonicalValue(value: unknown): string | undefined {
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return fromJson(text)
   } catch {
     // Whoever asked for a value learns that there is none.
     return undefined

@@ -25,9 +25,7 @@ export const stringFormats: ReadonlyMap<string, (value: string) => boolean> = ne
   ['byte', isBase64],
 ])
 
-/** The least and the greatest number of an integer format. */
+/** The least and the greatest number of an integer format; what does not fit int64 is no integer at all. */
 export const integerRanges: ReadonlyMap<string, readonly [number, number]> = new Map([
   ['int32', [-(2 ** 31), 2 ** 31 - 1]],
-  // The ends of int64 are not numbers of ours; the nearest that are lie outside by less than a unit of theirs.
-  ['int64', [-(2 ** 63), 2 ** 63]],
 ])

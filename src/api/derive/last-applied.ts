@@ -2,6 +2,7 @@
  * From client-side to server-side apply: `kubectl apply` leaves what it applied in an annotation, which says which
  * differences between an object and a new configuration kubectl itself made.
  */
+import { fromJson } from '../../kernel/json.ts'
 import type { AnyKind } from '../kind.ts'
 import type { KubeObject } from '../meta.ts'
 import { byText } from '../order.ts'
@@ -42,7 +43,7 @@ function fieldsOfLastApplied(kind: AnyKind, live: KubeObject): Fields {
 function parse(text: string | undefined): unknown {
   if (text === undefined) return undefined
   try {
-    return JSON.parse(text)
+    return fromJson(text)
   } catch {
     // Anybody may write the annotation; what is no JSON explains nothing.
     return undefined

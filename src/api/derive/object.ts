@@ -54,7 +54,7 @@ function nullsToEmpty(map: unknown): unknown {
 /** The first thing that Go's decoder would refuse, in its words. `path` has no indices and no map keys. */
 function goTypeError(schema: JsonSchema, value: unknown, path: string): string | undefined {
   const got = goKind(value)
-  const fraction = schema.type === 'integer' && got === 'number' && !Number.isSafeInteger(value)
+  const fraction = schema.type === 'integer' && typeof value === 'number' && !Number.isSafeInteger(value)
   if (fraction || got !== wantedGoKind(schema)) {
     const place =
       path === ''
@@ -93,6 +93,7 @@ function firstOf<T>(items: readonly T[], find: (item: T) => string | undefined):
 function goKind(value: unknown): string {
   if (Array.isArray(value)) return 'array'
   if (value === null) return 'null'
+  if (typeof value === 'bigint') return 'number'
   return typeof value === 'boolean' ? 'bool' : typeof value
 }
 

@@ -1,5 +1,6 @@
 /** Reads objects that clients send as protocol buffers (`application/vnd.kubernetes.protobuf`). */
 import { badRequest } from '../../kernel/errors.ts'
+import { canonicalInteger } from '../../kernel/json.ts'
 import type { AnyKind } from '../kind.ts'
 import { objectMetaSchema } from '../meta-schema.ts'
 import {
@@ -178,7 +179,7 @@ function readMapValue(value: bigint | Buffer, field: ProtobufField, type: JsonSc
 function readOne(value: bigint | Buffer, field: ProtobufField, type: JsonSchema): unknown {
   if (type['x-kubernetes-int-or-string'] === true) return readIntOrString(messageOf(value))
   if (type.type === 'object') return readMessage(messageOf(value), field.fields ?? {}, type)
-  if (type.type === 'integer') return Number(BigInt.asIntN(64, numberOf(value)))
+  if (type.type === 'integer') return canonicalInteger(BigInt.asIntN(64, numberOf(value)))
   if (type.type === 'boolean') return numberOf(value) !== 0n
   return readText(value, field, type)
 }
@@ -189,10 +190,10 @@ function readText(value: bigint | Buffer, field: ProtobufField, type: JsonSchema
 }
 
 /** An `IntOrString`. One that was never set is the number 0. */
-function readIntOrString(bytes: Buffer): number | string {
+function readIntOrString(bytes: Buffer): number | bigint | string {
   const parts = new Map([...wireFields(bytes)].map(part => [part.number, part.value]))
   if (numberOf(parts.get(1) ?? 0n) === 1n) return textOf(parts.get(3) ?? Buffer.alloc(0))
-  return Number(BigInt.asIntN(64, numberOf(parts.get(2) ?? 0n)))
+  return canonicalInteger(BigInt.asIntN(64, numberOf(parts.get(2) ?? 0n)))
 }
 
 /** A `Timestamp`; an empty one is no time. */

@@ -45,7 +45,7 @@ const anything: Check = () => undefined
 function typeName(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'
-  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number'
+  if (isInteger(value)) return 'integer'
   return typeof value
 }
 
@@ -62,10 +62,12 @@ function typeCheck(wanted: string, holds: (value: unknown) => boolean, then?: Ch
   }
 }
 
-const checkIntOrString = typeCheck(
-  'integer,string',
-  value => typeof value === 'string' || Number.isInteger(value),
-)
+/** What Go has an integer for: beyond int64 it has floats, which are integers no more. */
+function isInteger(value: unknown): boolean {
+  return typeof value === 'bigint' || Number.isSafeInteger(value)
+}
+
+const checkIntOrString = typeCheck('integer,string', value => typeof value === 'string' || isInteger(value))
 
 // ---- strings ----------------------------------------------------------------------------------------------------
 
@@ -132,7 +134,7 @@ function integerCheck(schema: JsonSchema): Check {
   const [least, greatest] = integerRanges.get(schema.format ?? '') ?? [-Infinity, Infinity]
   return typeCheck(
     'integer',
-    Number.isInteger,
+    isInteger,
     boundsCheck(Math.max(least, schema.minimum ?? least), Math.min(greatest, schema.maximum ?? greatest)),
   )
 }
@@ -140,14 +142,15 @@ function integerCheck(schema: JsonSchema): Check {
 function numberCheck(schema: JsonSchema): Check {
   return typeCheck(
     'number',
-    value => typeof value === 'number',
+    value => typeof value === 'number' || typeof value === 'bigint',
     boundsCheck(schema.minimum ?? -Infinity, schema.maximum ?? Infinity),
   )
 }
 
 function boundsCheck(minimum: number, maximum: number): Check {
   return (value, walk) => {
-    const number = Number(value)
+    // Numbers and bigints compare by what they are worth. The type has just been checked.
+    const number = value as number | bigint
     if (number < minimum) {
       walk.report(
         invalidValue(walk.at(), value, `${walk.inBody()} should be greater than or equal to ${minimum}`),

@@ -11,7 +11,7 @@ export type TableColumn = {
   readonly priority: number
 }
 
-export type TableCell = string | number | boolean | null
+export type TableCell = string | number | bigint | boolean | null
 
 type TableForm = {
   readonly columns: readonly TableColumn[]

@@ -13,7 +13,7 @@ import type { ServicePort, ServiceSpec } from './schema.ts'
 const protocols = ['SCTP', 'TCP', 'UDP']
 const range = 'must be between 1 and 65535, inclusive'
 
-export function isPort(port: number): boolean {
+export function isPort(port: number | bigint): boolean {
   return port >= 1 && port <= 65535
 }
 
@@ -46,9 +46,9 @@ function portErrors(port: ServicePort, nameNeeded: boolean, at: string): readonl
   ]
 }
 
-function targetErrors(target: number | string | undefined, field: string): readonly FieldError[] {
+function targetErrors(target: number | bigint | string | undefined, field: string): readonly FieldError[] {
   if (target === undefined) return []
-  if (typeof target === 'number') return isPort(target) ? [] : [invalidValue(field, target, range)]
+  if (typeof target !== 'string') return isPort(target) ? [] : [invalidValue(field, target, range)]
   return portNameErrors(target).map(e => invalidValue(field, target, e))
 }
 

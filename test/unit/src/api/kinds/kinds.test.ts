@@ -9,6 +9,7 @@ import { kinds } from '../../../../../src/api/kinds/index.ts'
 import { parseJson } from '../../../../../src/codec/json.ts'
 import { decodeBody, encodeBody } from '../../../../../src/codec/object-bytes.ts'
 import { parseYaml, toYaml } from '../../../../../src/codec/yaml.ts'
+import { fromJson } from '../../../../../src/kernel/json.ts'
 import { objectsOf } from '../../../../support/kind-arbitrary.ts'
 
 const named = kinds.map(kind => [`${kind.group}/${kind.kind}`, kind] as const)
@@ -41,10 +42,10 @@ describe.each(named)('%s', (_, kind) => {
       fc.property(objectsOf(kind), object => {
         const text = JSON.stringify(object)
         expect(JSON.stringify(parseJson(text).value)).toBe(text)
-        expect(toObject(kind, kind.storageVersion, parseJson(text).value as never)).toEqual(JSON.parse(text))
+        expect(toObject(kind, kind.storageVersion, parseJson(text).value as never)).toEqual(fromJson(text))
         const body = encodeBody(object)
-        expect(decodeBody(object.apiVersion, object.kind, { revision: 0, body })).toEqual(JSON.parse(text))
-        expect(parseYaml(toYaml(JSON.parse(text)))).toEqual({ value: JSON.parse(text), duplicates: [] })
+        expect(decodeBody(object.apiVersion, object.kind, { revision: 0, body })).toEqual(fromJson(text))
+        expect(parseYaml(toYaml(fromJson(text)))).toEqual({ value: fromJson(text), duplicates: [] })
       }),
       { numRuns: 25 },
     )
