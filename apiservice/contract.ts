@@ -158,6 +158,8 @@ export type Stage = (next: Handler) => Handler
  */
 export interface Authenticator {
   authenticate(request: ApiRequest, signal: AbortSignal): Promise<UserInfo | undefined>
+  /** Whether a header, by its lower-case name, is a credential: what comes below authn does not see it. */
+  isCredential?(header: string): boolean
 }
 
 /** What a request asks for, or what may be asked about: `impersonate`, `bind`, `escalate` and any word of a review. */

@@ -13,6 +13,7 @@ const maxTokenLength = 16_384
 /** `Authorization: Bearer …`, looked up in turn. A token that none of the lookups knows is an error, an empty one is none. */
 export function bearerAuthenticator(lookups: readonly TokenLookup[]): Authenticator {
   return {
+    isCredential: header => header === 'authorization',
     async authenticate(request, signal) {
       const token = bearerToken(request.headers.get('authorization')?.[0])
       if (token === '') return undefined

@@ -1,5 +1,6 @@
 import { badRequest } from '../../src/kernel/errors.ts'
 import type { AccessInfo, ApiRequest, RequireAccess, Stage, UserInfo } from '../contract.ts'
+import { extraKeyOf } from './extra-key.ts'
 import { serviceAccountGroups, serviceAccountOf, withStandingGroup, withUser } from './user.ts'
 
 type Headers = ApiRequest['headers']
@@ -49,16 +50,6 @@ function impersonatedBy(headers: Headers): Impersonated | undefined {
   if (parts > maxImpersonated)
     throw badRequest(`at most ${maxImpersonated} groups and extra values can be impersonated`)
   return name === '' ? undefined : { name, groups, uid, extra }
-}
-
-/** Header names are case-insensitive, so keys are lower case; percent-encoding carries what a header name cannot. */
-function extraKeyOf(encoded: string): string {
-  try {
-    return decodeURIComponent(encoded).toLowerCase()
-  } catch (thrown) {
-    if (thrown instanceof URIError) return encoded
-    throw thrown
-  }
 }
 
 function accessesFor(other: Impersonated): readonly Resource[] {

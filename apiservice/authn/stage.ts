@@ -1,6 +1,7 @@
 /**
  * Finds out who sends a request. Owns the order of the methods, promises that what comes below sees a user with its
- * standing group, refuses whoever presented a credential that is not good: such a client is never anonymous.
+ * standing group and no header that is a credential, refuses whoever presented a credential that is not good: such a
+ * client is never anonymous.
  */
 import { errorText } from '../../src/kernel/abort.ts'
 import { isReason, unauthorized } from '../../src/kernel/errors.ts'
@@ -22,7 +23,7 @@ export function authnStage(authenticators: readonly Authenticator[], options: Au
     name: 'isthmus_authentication_failures_total',
     help: 'Requests that were refused because nobody knew the client by what it presented.',
   })
-  const known = async (request: ApiRequest, signal: AbortSignal): Promise<UserInfo | undefined> => {
+  const whoSends = async (request: ApiRequest, signal: AbortSignal): Promise<UserInfo | undefined> => {
     try {
       const user = await authenticate(authenticators, request, signal)
       if (user === undefined && !options.anonymous) throw unauthorized('no credentials')
@@ -37,9 +38,16 @@ export function authnStage(authenticators: readonly Authenticator[], options: Au
     }
   }
   return next => async (request, signal) => {
-    const user = await known(request, signal)
-    return next(withUser(request, user === undefined ? anonymousUser : withStandingGroup(user)), signal)
+    const user = await whoSends(request, signal)
+    const known = withUser(request, user === undefined ? anonymousUser : withStandingGroup(user))
+    return next(withoutCredentials(known, authenticators), signal)
   }
+}
+
+function withoutCredentials(request: ApiRequest, authenticators: readonly Authenticator[]): ApiRequest {
+  const isCredential = (header: string): boolean => authenticators.some(one => one.isCredential?.(header))
+  const headers = [...request.headers].filter(([header]) => !isCredential(header))
+  return headers.length === request.headers.size ? request : { ...request, headers: new Map(headers) }
 }
 
 async function authenticate(

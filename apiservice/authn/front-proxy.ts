@@ -1,0 +1,92 @@
+import type { Clock } from '../../src/kernel/clock.ts'
+import { unauthorized } from '../../src/kernel/errors.ts'
+import type { Logger } from '../../src/kernel/log.ts'
+import type { ApiRequest, Authenticator, UserInfo } from '../contract.ts'
+import { CertificateTrust, commonNameOf } from './certificate-trust.ts'
+import { extraKeyOf } from './extra-key.ts'
+
+/** Which proxy is believed and how it says who asks (k8s.io/apiserver `requestheader`). Header names in lower case. */
+export type FrontProxySettings = {
+  /** PEM of the authorities of the proxy's certificate; empty: no proxy is believed. */
+  readonly caBundle: string
+  /** Common names that the certificate may have; empty: any. */
+  readonly allowedNames: readonly string[]
+  readonly usernameHeaders: readonly string[]
+  readonly uidHeaders: readonly string[]
+  readonly groupHeaders: readonly string[]
+  readonly extraHeaderPrefixes: readonly string[]
+}
+
+export type FrontProxyOptions = {
+  /** Read at every request, so it may change at any time. */
+  readonly settings: () => FrontProxySettings
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+type Headers = ApiRequest['headers']
+
+/**
+ * Users whom a front proxy, kube-apiserver, has authenticated. Its headers count only with a client certificate of its
+ * own authority and with an allowed name: authorities of other clients do not vouch for it, and anybody can send headers.
+ */
+export function frontProxyAuthenticator({ settings, clock, log }: FrontProxyOptions): Authenticator {
+  const trust = new CertificateTrust({ caBundle: () => settings().caBundle, read: commonNameOf, clock, log })
+  return {
+    isCredential: header => isFrontProxyHeader(header, settings()),
+    authenticate: async ({ headers, peer }) => {
+      const current = settings()
+      const name = firstOf(headers, current.usernameHeaders)
+      if (name === undefined) return undefined
+      const proxy = trust.verify(peer.certificates)
+      if (proxy === undefined) return undefined
+      if (current.allowedNames.length > 0 && !current.allowedNames.includes(proxy)) {
+        throw unauthorized(`client certificate: ${JSON.stringify(proxy)} is no front proxy`)
+      }
+      return userOf(name, headers, current)
+    },
+  }
+}
+
+function userOf(name: string, headers: Headers, settings: FrontProxySettings): UserInfo {
+  const uid = firstOf(headers, settings.uidHeaders)
+  return {
+    name,
+    ...(uid === undefined ? {} : { uid }),
+    // One line of a header is one group: names may hold commas.
+    groups: settings.groupHeaders.flatMap(header => headers.get(header) ?? []).filter(group => group !== ''),
+    extra: extraOf(headers, settings.extraHeaderPrefixes),
+  }
+}
+
+function extraOf(headers: Headers, prefixes: readonly string[]): UserInfo['extra'] {
+  const extra = new Map<string, readonly string[]>()
+  for (const prefix of prefixes) {
+    for (const [header, values] of headers) {
+      if (!header.startsWith(prefix)) continue
+      const key = extraKeyOf(header.slice(prefix.length))
+      extra.set(key, [...(extra.get(key) ?? []), ...values])
+    }
+  }
+  return Object.fromEntries(extra)
+}
+
+function firstOf(headers: Headers, names: readonly string[]): string | undefined {
+  for (const name of names) {
+    const value = headers.get(name)?.[0] ?? ''
+    if (value !== '') return value
+  }
+  return undefined
+}
+
+const standardHeaders = /^x-remote-(user|uid|group|extra-.*)$/
+
+/** Whether a header says who somebody is for a front proxy, by its settings or by custom. */
+function isFrontProxyHeader(header: string, settings: FrontProxySettings): boolean {
+  const { usernameHeaders, uidHeaders, groupHeaders, extraHeaderPrefixes } = settings
+  return (
+    standardHeaders.test(header) ||
+    [usernameHeaders, uidHeaders, groupHeaders].some(names => names.includes(header)) ||
+    extraHeaderPrefixes.some(prefix => header.startsWith(prefix))
+  )
+}
