@@ -1,5 +1,5 @@
 /** A start that leaves nothing behind when it fails or is stopped, however far it got. */
-import { background, errorText, never } from '../kernel/abort.ts'
+import { background, errorText, never, unlessAborted } from '../kernel/abort.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/log.ts'
 import type { Context } from './context.ts'
@@ -81,14 +81,4 @@ async function inTime<T>(clock: Clock, withinMs: number, promise: Promise<T>): P
   } finally {
     cancel()
   }
-}
-
-/** What the promise says, or the signal's reason as soon as it aborts. */
-export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason)
-    if (signal.aborted) onAbort()
-    signal.addEventListener('abort', onAbort, { once: true })
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
-  })
 }

@@ -1,0 +1,69 @@
+import { unlessAborted } from './abort.ts'
+import type { Clock } from './clock.ts'
+
+export type SharedAnswersOptions = {
+  readonly clock: Clock
+  /** How long an answer is good. */
+  readonly ttlMs: number
+  /** Beyond this the answer that was used longest ago is forgotten. */
+  readonly maxEntries: number
+  /** How long a question may take. */
+  readonly timeoutMs: number
+}
+
+type Known<T> = { readonly value: T; readonly untilMs: number }
+
+/**
+ * Answers to questions that cost a request elsewhere: remembered for a while, and asked once however many want to know at
+ * the same time. Failures are not remembered.
+ */
+export class SharedAnswers<T> {
+  readonly #options: SharedAnswersOptions
+  readonly #known = new Map<string, Known<T>>()
+  readonly #asked = new Map<string, Promise<T>>()
+
+  constructor(options: SharedAnswersOptions) {
+    this.#options = options
+  }
+
+  /** The question goes on for the others when the signal of one aborts. */
+  get(key: string, ask: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
+    const known = this.#known.get(key)
+    if (known !== undefined && known.untilMs > this.#options.clock.now()) {
+      this.#keep(key, known)
+      return Promise.resolve(known.value)
+    }
+    this.#known.delete(key)
+    const asked = this.#asked.get(key) ?? this.#ask(key, ask)
+    return unlessAborted(asked, signal)
+  }
+
+  #ask(key: string, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { clock, timeoutMs, ttlMs } = this.#options
+    const late = new AbortController()
+    const cancel = clock.after(timeoutMs, () =>
+      late.abort(new Error(`no answer within ${timeoutMs / 1000} s`)),
+    )
+    const asked = ask(late.signal)
+      .then(value => {
+        this.#keep(key, { value, untilMs: clock.now() + ttlMs })
+        return value
+      })
+      .finally(() => {
+        cancel()
+        this.#asked.delete(key)
+      })
+    this.#asked.set(key, asked)
+    return asked
+  }
+
+  #keep(key: string, known: Known<T>): void {
+    this.#known.delete(key)
+    this.#known.set(key, known)
+    if (this.#known.size <= this.#options.maxEntries) return
+    for (const oldest of this.#known.keys()) {
+      this.#known.delete(oldest)
+      return
+    }
+  }
+}
