@@ -32,6 +32,9 @@ export type RequestInfo =
       readonly resource: string
       readonly subresource: string
       readonly name: string
+      /** As it was sent; only of requests for many objects. */
+      readonly labelSelector?: string
+      readonly fieldSelector?: string
     }
   | { readonly isResource: false; readonly verb: string; readonly path: string }
 

@@ -27,7 +27,23 @@ export function toRequestInfo(method: string, path: string, query: URLSearchPara
   const byPath = rest[0] === 'watch' && rest.length > 1
   const target = targetOf(byPath ? rest.slice(1) : rest)
   const verb = byPath && method === 'GET' ? 'watch' : verbOf(method, target.name, query)
-  return { isResource: true, verb, path, group, version, ...target, name: nameOf(verb, target, query) }
+  const name = nameOf(verb, target, query)
+  return { isResource: true, verb, path, group, version, ...target, name, ...selectorsOf(verb, query) }
+}
+
+const verbsOfMany: ReadonlySet<string> = new Set(['list', 'watch', 'deletecollection'])
+
+function selectorsOf(
+  verb: string,
+  query: URLSearchParams,
+): { readonly labelSelector?: string; readonly fieldSelector?: string } {
+  if (!verbsOfMany.has(verb)) return {}
+  const labelSelector = query.get('labelSelector') ?? ''
+  const fieldSelector = query.get('fieldSelector') ?? ''
+  return {
+    ...(labelSelector === '' ? {} : { labelSelector }),
+    ...(fieldSelector === '' ? {} : { fieldSelector }),
+  }
 }
 
 /** How many segments come before the resource. */

@@ -86,6 +86,20 @@ describe('a path of no resource keeps its text', () => {
 })
 
 it.each([
+  ['GET', '/apis/g/v1/foos?labelSelector=a%3Db&fieldSelector=metadata.name%3Dx', ['a=b', 'metadata.name=x']],
+  ['GET', '/apis/g/v1/foos?watch=1&labelSelector=a', ['a', undefined]],
+  ['DELETE', '/apis/g/v1/foos?fieldSelector=x%3Dy', [undefined, 'x=y']],
+  ['GET', '/apis/g/v1/foos?labelSelector=', [undefined, undefined]],
+  ['GET', '/apis/g/v1/foos/web?labelSelector=a', [undefined, undefined]],
+  ['POST', '/apis/g/v1/foos?labelSelector=a', [undefined, undefined]],
+])('%s %s asks with the selectors %j', (method, target, expected) => {
+  const [path = '', query] = target.split('?')
+  const found = toRequestInfo(method, path, new URLSearchParams(query))
+  if (!found.isResource) throw new Error('no resource')
+  expect([found.labelSelector, found.fieldSelector]).toEqual(expected)
+})
+
+it.each([
   [null, false],
   ['', true],
   ['0', false],

@@ -1,0 +1,155 @@
+/** Decisions of the kube-apiserver that a server stands behind (k8s.io/apiserver, the authorizer of its webhook plugin). */
+import type { ObjectMeta } from '../../src/api/meta.ts'
+import { parseFieldSelector, parseLabelSelector } from '../../src/api/selector.ts'
+import type { Cluster, Resource } from '../../src/cluster/cluster.ts'
+import { errorText } from '../../src/kernel/abort.ts'
+import type { Clock } from '../../src/kernel/clock.ts'
+import { internal, isReason } from '../../src/kernel/errors.ts'
+import type { Logger } from '../../src/kernel/log.ts'
+import { withRetries } from '../../src/kernel/retry.ts'
+import { SharedAnswers } from '../../src/kernel/shared-answers.ts'
+import type { AccessInfo, Attributes, Authorizer, Decision } from '../contract.ts'
+
+export type AccessReviewOptions = {
+  readonly cluster: Pick<Cluster, 'create'>
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+type Requirement = { readonly key: string; readonly operator: string; readonly values?: readonly string[] }
+
+type Selector = { readonly requirements: readonly Requirement[] }
+
+type Spec = {
+  readonly user: string
+  readonly uid?: string
+  readonly groups: readonly string[]
+  readonly extra: Readonly<Record<string, readonly string[]>>
+  readonly resourceAttributes?: Readonly<Record<string, string | Selector>>
+  readonly nonResourceAttributes?: { readonly path: string; readonly verb: string }
+}
+
+type SubjectAccessReview = {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: Partial<ObjectMeta>
+  readonly spec: Spec
+  readonly status?: { readonly allowed?: boolean; readonly denied?: boolean; readonly reason?: string }
+}
+
+const reviews: Resource<SubjectAccessReview> = {
+  group: 'authorization.k8s.io',
+  version: 'v1',
+  apiVersion: 'authorization.k8s.io/v1',
+  kind: 'SubjectAccessReview',
+  plural: 'subjectaccessreviews',
+  namespaced: false,
+}
+
+const rememberedMs = 10_000
+const timeoutMs = 30_000
+const maxEntries = 8192
+/** Of what a client chooses: longer questions are asked each time, or they would fill the memory. */
+const maxRememberedLength = 10_000
+
+/** Asks kube-apiserver. When it cannot say the request fails with 500 and is not refused. */
+export function accessReviewAuthorizer({ cluster, clock, log }: AccessReviewOptions): Authorizer {
+  const answers = new SharedAnswers<Decision>({ clock, ttlMs: rememberedMs, timeoutMs, maxEntries })
+  const { apiVersion, kind } = reviews
+  return {
+    async authorize(attributes, signal) {
+      const spec = specOf(attributes)
+      const review = { apiVersion, kind, metadata: {}, spec }
+      const ask = async (inner: AbortSignal): Promise<Decision> =>
+        decisionOf(await withRetries(() => cluster.create(reviews, review, inner), clock, inner))
+      try {
+        if (chosenLength(attributes.info) > maxRememberedLength) return await ask(signal)
+        return await answers.get(JSON.stringify(spec), ask, signal)
+      } catch (thrown) {
+        signal.throwIfAborted()
+        log.warn('access not decided', { error: errorText(thrown) })
+        const why = isReason(thrown, 'Forbidden')
+          ? 'this server may not ask kube-apiserver who may do what'
+          : 'kube-apiserver cannot be asked whether this is allowed'
+        throw internal(why, thrown)
+      }
+    },
+  }
+}
+
+function decisionOf({ status = {} }: SubjectAccessReview): Decision {
+  const { allowed = false, denied = false, reason = '' } = status
+  if (denied) return { allowed: 'deny', reason }
+  return { allowed: allowed ? 'allow' : 'noOpinion', reason }
+}
+
+function specOf({ user, info }: Attributes): Spec {
+  return {
+    user: user.name,
+    ...(user.uid === undefined ? {} : { uid: user.uid }),
+    groups: user.groups,
+    extra: user.extra,
+    ...(info.isResource
+      ? { resourceAttributes: resourceAttributesOf(info) }
+      : { nonResourceAttributes: { path: info.path, verb: info.verb } }),
+  }
+}
+
+type Resourceful = Extract<AccessInfo, { isResource: true }>
+
+function resourceAttributesOf(info: Resourceful): Readonly<Record<string, string | Selector>> {
+  const { namespace, verb, group, version, resource, subresource, name } = info
+  const said = { namespace, verb, group, version, resource, subresource, name }
+  const labelSelector = selectorOf(() => labelRequirements(info.labelSelector ?? ''))
+  const fieldSelector = selectorOf(() => fieldRequirements(info.fieldSelector ?? ''))
+  return {
+    ...Object.fromEntries(Object.entries(said).filter(([, value]) => value !== '')),
+    ...(labelSelector === undefined ? {} : { labelSelector }),
+    ...(fieldSelector === undefined ? {} : { fieldSelector }),
+  }
+}
+
+/** One that cannot be read limits nothing here; the request itself will be told of it. */
+function selectorOf(read: () => readonly Requirement[]): Selector | undefined {
+  try {
+    const requirements = read()
+    return requirements.length === 0 ? undefined : { requirements }
+  } catch (thrown) {
+    if (isReason(thrown, 'BadRequest')) return undefined
+    throw thrown
+  }
+}
+
+const labelOperators: ReadonlyMap<string, string> = new Map([
+  ['in', 'In'],
+  ['notIn', 'NotIn'],
+  ['exists', 'Exists'],
+  ['absent', 'DoesNotExist'],
+])
+
+const byText = (a: string, b: string): number => (a < b ? -1 : 1)
+
+/** Comparisons of numbers are left out: a review has no word for them, and without one it asks for more. */
+function labelRequirements(text: string): readonly Requirement[] {
+  return parseLabelSelector(text).flatMap(({ key, operator, values }) => {
+    const word = labelOperators.get(operator)
+    if (word === undefined) return []
+    return [{ key, operator: word, ...(values.size === 0 ? {} : { values: [...values].toSorted(byText) }) }]
+  })
+}
+
+function fieldRequirements(text: string): readonly Requirement[] {
+  return parseFieldSelector(text).map(({ field, equal, value }) => ({
+    key: field,
+    operator: equal ? 'In' : 'NotIn',
+    values: [value],
+  }))
+}
+
+function chosenLength(info: AccessInfo): number {
+  const chosen = info.isResource
+    ? [info.namespace, info.verb, info.group, info.version, info.resource, info.subresource, info.name]
+    : [info.path, info.verb]
+  const selectors = info.isResource ? [info.labelSelector ?? '', info.fieldSelector ?? ''] : []
+  return [...chosen, ...selectors].reduce((sum, text) => sum + text.length, 0)
+}
