@@ -11,6 +11,8 @@ export const authenticationConfigMap = {
   name: 'extension-apiserver-authentication',
 }
 
+type ConfigMaps = Pick<Informer<ConfigMap>, 'hasSynced' | 'onChange' | 'synced'>
+
 type Config = { readonly clientCa: string; readonly frontProxy: FrontProxySettings }
 
 const nobody: FrontProxySettings = {
@@ -27,15 +29,20 @@ const nobody: FrontProxySettings = {
  * read is logged, and what was known before stays in force; when the ConfigMap goes, nobody is believed any more.
  */
 export class AuthenticationConfig {
-  readonly #informer: Pick<Informer<ConfigMap>, 'hasSynced' | 'onChange'>
+  readonly #informer: ConfigMaps
   readonly #log: Logger
   readonly #listeners: (() => void)[] = []
   #config: Config = { clientCa: '', frontProxy: nobody }
 
-  constructor(informer: Pick<Informer<ConfigMap>, 'hasSynced' | 'onChange'>, log: Logger) {
+  constructor(informer: ConfigMaps, log: Logger) {
     this.#informer = informer
     this.#log = log
     informer.onChange(({ after }) => this.#take(after))
+  }
+
+  /** Resolves when the ConfigMap has been looked for. */
+  get synced(): Promise<void> {
+    return this.#informer.synced
   }
 
   /** PEM of the authorities of users' client certificates; may be empty. */

@@ -54,7 +54,7 @@ export function reviewedTokens({ cluster, clock }: TokenReviewOptions): TokenLoo
   })
   const { apiVersion, kind } = tokenReviews
   return async (token, signal) => {
-    const review = { apiVersion, kind, metadata: {}, spec: { token } }
+    const review: TokenReview = { apiVersion, kind, metadata: {}, spec: { token } }
     const ask = async (inner: AbortSignal): Promise<{ readonly user: UserInfo | undefined }> => {
       const answer = await withRetries(() => cluster.create(tokenReviews, review, inner), clock, inner)
       return { user: userOf(answer.status) }

@@ -59,7 +59,7 @@ export function accessReviewAuthorizer({ cluster, clock, log }: AccessReviewOpti
   return {
     async authorize(attributes, signal) {
       const spec = specOf(attributes)
-      const review = { apiVersion, kind, metadata: {}, spec }
+      const review: SubjectAccessReview = { apiVersion, kind, metadata: {}, spec }
       const ask = async (inner: AbortSignal): Promise<Decision> =>
         decisionOf(await withRetries(() => cluster.create(reviews, review, inner), clock, inner))
       try {

@@ -136,7 +136,14 @@ export class Transport {
       keepAlive: true,
       keepAliveMsecs: 15_000,
       timeout: keptConnectionMs,
-      secureContext: createSecureContext({ ca, cert, key, minVersion: 'TLSv1.2' }),
+      // As in Go, whatever is named is trusted, a certificate of a server itself too.
+      secureContext: createSecureContext({
+        ca,
+        cert,
+        key,
+        minVersion: 'TLSv1.2',
+        allowPartialTrustChain: true,
+      }),
       ...(tlsServerName === undefined ? {} : { servername: tlsServerName }),
       // As in Go, what listens on this machine is never asked for through a proxy.
       ...(this.#servers.every(isLoopback) ? {} : { proxyEnv: this.#options.environment ?? process.env }),

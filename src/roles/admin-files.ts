@@ -7,7 +7,7 @@ import { every } from '../kernel/work-queue.ts'
 import { dnsSubject } from './component-rights.ts'
 import type { Context } from './context.ts'
 import type { RunningHub } from './hub.ts'
-import { writeKubeconfig } from './kubeconfig-file.ts'
+import { type KubeconfigContext, writeKubeconfig } from './kubeconfig-file.ts'
 import type { RunningMember } from './member.ts'
 import type { RunningServer } from './server.ts'
 
@@ -22,8 +22,12 @@ export async function publishHub(home: string, { running }: RunningHub): Promise
 export async function publishMember(home: string, { running, clusterId }: RunningMember): Promise<void> {
   await publishAdmin(home, clusterId, running)
   const user = await running.identity.client('dns', dnsSubject)
-  const contexts = [{ name: clusterId, server: running.localUrl, ca: running.identity.caBundle, user }]
-  await writeKubeconfig(join(home, 'dns.kubeconfig'), contexts)
+  await writeKubeconfig(join(home, 'dns.kubeconfig'), [contextOf(clusterId, running, user)])
+}
+
+/** Of a member behind a kube-apiserver: its DNS asks that one. */
+export function publishAggregated(home: string, { running, clusterId }: RunningMember): Promise<void> {
+  return publishAdmin(home, clusterId, running)
 }
 
 /** Publishes now, and again twice a day: the certificates in it are renewed in time. */
@@ -56,9 +60,14 @@ function addressFile(home: string): string {
 
 async function publishAdmin(home: string, name: string, running: RunningServer): Promise<void> {
   const user = await running.identity.client('admin', admin)
-  const ca = running.identity.caBundle
-  await writeKubeconfig(join(home, 'kubeconfig'), [{ name, server: running.localUrl, ca, user }])
+  await writeKubeconfig(join(home, 'kubeconfig'), [contextOf(name, running, user)])
   await publishIdentity(home, user)
+}
+
+function contextOf(name: string, { localUrl, serving }: RunningServer, user: Identity): KubeconfigContext {
+  const { serverName } = serving
+  const named = serverName === undefined ? {} : { serverName }
+  return { name, server: localUrl, ca: serving.trusted(), user, ...named }
 }
 
 /** `admin.crt` and `admin.key`, for tools that read no kubeconfig. */

@@ -1,16 +1,11 @@
-/** Who the parts of a standalone server are, and what they may do in it. */
+/** Who the parts of a server are, and what they may do in it. */
 import { bootstrapPolicy } from '../../apiservice/authz/bootstrap-policy.ts'
 import type { KubeObject } from '../api/meta.ts'
+import type { PolicyRule } from '../api/rbac/schema.ts'
 import type { ClientSubject } from '../identity/certificate.ts'
 
 export const agentSubject: ClientSubject = { user: 'system:isthmus:agent', groups: [] }
 export const dnsSubject: ClientSubject = { user: 'system:isthmus:dns', groups: [] }
-
-type Rule = {
-  readonly apiGroups: readonly string[]
-  readonly resources: readonly string[]
-  readonly verbs: readonly string[]
-}
 
 const rbacGroup = 'rbac.authorization.k8s.io'
 const read = ['get', 'list', 'watch']
@@ -18,7 +13,7 @@ const write = ['create', 'delete', 'deletecollection', 'patch', 'update']
 const mcs = ['multicluster.x-k8s.io']
 
 /** What the agent reads, writes and reports. */
-const agentRules: readonly Rule[] = [
+const agentRules: readonly PolicyRule[] = [
   { apiGroups: [''], resources: ['namespaces', 'services'], verbs: read },
   { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: [...read, ...write] },
   { apiGroups: mcs, resources: ['serviceexports'], verbs: read },
@@ -28,12 +23,17 @@ const agentRules: readonly Rule[] = [
   { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['create', 'get', 'update'] },
 ]
 
-const dnsRules: readonly Rule[] = [
+/** Of the parts that run in the same process as a server, by user. */
+export const componentRights: ReadonlyMap<string, readonly PolicyRule[]> = new Map([
+  [agentSubject.user, agentRules],
+])
+
+const dnsRules: readonly PolicyRule[] = [
   { apiGroups: mcs, resources: ['serviceimports'], verbs: read },
   { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: read },
 ]
 
-function grant({ user }: ClientSubject, rules: readonly Rule[]): readonly KubeObject[] {
+function grant({ user }: ClientSubject, rules: readonly PolicyRule[]): readonly KubeObject[] {
   const metadata = { name: user }
   const apiVersion = `${rbacGroup}/v1`
   return [
@@ -48,6 +48,7 @@ function grant({ user }: ClientSubject, rules: readonly Rule[]): readonly KubeOb
   ]
 }
 
+/** What a standalone server has from its start. */
 export const policy: readonly KubeObject[] = [
   ...bootstrapPolicy,
   ...grant(agentSubject, agentRules),

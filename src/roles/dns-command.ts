@@ -8,7 +8,8 @@ import { host, logLevel, portSetting } from './shared-settings.ts'
 const settings = {
   kubeconfig: setting.text({
     placeholder: 'FILE',
-    description: 'A kubeconfig of the cluster whose ServiceImports are answered for.',
+    description:
+      'A kubeconfig of the cluster whose ServiceImports are answered for, or in-cluster for the service account of the pod.',
   }),
   context: setting.optional(
     setting.text({

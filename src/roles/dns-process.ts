@@ -1,12 +1,11 @@
 /** The responder as a process of its own: with a kubeconfig, a home and probes. */
-import { ClusterClient } from '../cluster/client.ts'
-import { fromKubeconfig } from '../cluster/kubeconfig.ts'
 import type { Context, Running } from './context.ts'
 import { openDnsRole, whenAnswering } from './dns.ts'
 import { openHome } from './home.ts'
 import { opening } from './opening.ts'
 import { requirePorts } from './ports.ts'
 import { startProbe } from './probe.ts'
+import { connect } from './underneath.ts'
 
 export type DnsProcessOptions = {
   readonly kubeconfig: string
@@ -35,9 +34,7 @@ export async function startDnsProcess(options: DnsProcessOptions, context: Conte
   ])
   const home = await openHome(options.home)
   const named = options.context === undefined ? {} : { context: options.context }
-  const { clock, metrics } = context
-  const found = await fromKubeconfig({ path: options.kubeconfig, ...named, clock })
-  const cluster = new ClusterClient({ ...found, clock, metrics })
+  const cluster = await connect({ path: options.kubeconfig, ...named }, context)
   const ttlSeconds = Math.ceil(options.ttl / 1000)
   const role = { cluster, host, port, home, ttlSeconds, workers, lameDuckMs: options.lameDuck }
   return opening(context, async opened => {

@@ -8,6 +8,8 @@ export type KubeconfigContext = {
   readonly server: string
   /** PEM. */
   readonly ca: string
+  /** What the server's certificate is for, when that is not its address. */
+  readonly serverName?: string
   readonly user: Identity
 }
 
@@ -18,9 +20,13 @@ export async function writeKubeconfig(path: string, contexts: readonly Kubeconfi
     kind: 'Config',
     'current-context': contexts[0]?.name ?? '',
     contexts: contexts.map(({ name }) => ({ name, context: { cluster: name, user: name } })),
-    clusters: contexts.map(({ name, server, ca }) => ({
+    clusters: contexts.map(({ name, server, ca, serverName }) => ({
       name,
-      cluster: { server, 'certificate-authority-data': base64(ca) },
+      cluster: {
+        server,
+        'certificate-authority-data': base64(ca),
+        ...(serverName === undefined ? {} : { 'tls-server-name': serverName }),
+      },
     })),
     users: contexts.map(({ name, user }) => ({
       name,

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { systemClock } from '../kernel/clock.ts'
 import { prometheus } from '../telemetry/prometheus.ts'
+import { aggregation, aggregationOf } from './aggregation-settings.ts'
 import { announce, runUntilStopped } from './process.ts'
 import * as setting from './setting.ts'
 import { listening, logLevel, portSetting } from './shared-settings.ts'
@@ -15,6 +16,7 @@ export const memberSettings = {
   ),
   port: portSetting('The port of the API server.', 7444),
   ...listening,
+  ...aggregation,
   logLevel,
 }
 
@@ -26,12 +28,13 @@ type Values = setting.Values<typeof memberSettings> & {
 }
 
 export function runMember(values: Values): Promise<void> {
+  const aggregated = aggregationOf(values)
   return runUntilStopped(values.logLevel, async (log, signal) => {
     const { openHome } = await import('./home.ts')
     const { opening } = await import('./opening.ts')
     const { requirePorts } = await import('./ports.ts')
     const { startMember } = await import('./member.ts')
-    const { keepPublished, publishMember } = await import('./admin-files.ts')
+    const { keepPublished, publishAggregated, publishMember } = await import('./admin-files.ts')
     const { advertise, clientCa, clusterId, host, port } = values
     const advice = 'choose another with --port'
     await requirePorts([{ owner: `the member ${clusterId}`, host, port, protocols: ['TCP'], advice }])
@@ -48,13 +51,15 @@ export function runMember(values: Values): Promise<void> {
       join: values.join,
       controllers: values.controllers,
       heartbeatMs: values.heartbeatInterval,
+      aggregation: aggregated,
     }
+    const publish = aggregated === undefined ? publishMember : publishAggregated
     const metrics = prometheus({ processMetrics: true })
     const context = { clock: systemClock, log, metrics, signal }
     const member = await opening(context, async opened => {
       const started = await startMember(options, context)
       opened.add(() => started.close())
-      await keepPublished(() => publishMember(home, started), context, signal)
+      await keepPublished(() => publish(home, started), context, signal)
       return started
     })
     announce(`kubectl --kubeconfig ${join(home, 'kubeconfig')} get serviceimports -A`)

@@ -1,7 +1,9 @@
 /** A member: the API server of one cluster, and the agent between it and the hub. */
 import { join } from 'node:path'
+import { kinds } from '../api/kinds/index.ts'
 import { ClusterClient } from '../cluster/client.ts'
 import type { Cluster } from '../cluster/cluster.ts'
+import { sideBySide } from '../cluster/side-by-side.ts'
 import type { JoinToken } from '../identity/join-token.ts'
 import {
   askStanding,
@@ -17,6 +19,8 @@ import { parseCidr } from '../ip/cidr.ts'
 import { background, errorText, sleep } from '../kernel/abort.ts'
 import { isReason } from '../kernel/errors.ts'
 import { startMemberFlow } from '../member-flow.ts'
+import type { AggregationOptions, Underneath } from './aggregated-server.ts'
+import { aggregated, connectUnderneath, namesOf } from './aggregated-server.ts'
 import { agentSubject } from './component-rights.ts'
 import type { Context, Running } from './context.ts'
 import { type Opened, opening } from './opening.ts'
@@ -30,6 +34,8 @@ export type MemberOptions = Omit<ServerOptions, 'name' | 'serves'> & {
   /** Makes a token with which the cluster joins again when the hub knows it no more, for who runs the hub as well. */
   readonly rejoin?: (signal: AbortSignal) => Promise<string>
   readonly controllers: boolean
+  /** When a kube-apiserver is underneath. */
+  readonly aggregation?: AggregationOptions | undefined
   /** How often the hub is told that the cluster is there; 10 s unless told. */
   readonly heartbeatMs?: number | undefined
 }
@@ -56,12 +62,18 @@ async function openMember(options: MemberOptions, context: Context, opened: Open
   const { clusterId } = options
   const stop = new AbortController()
   const inner = { ...context, signal: stop.signal }
-  const foundation = await openFoundation({ ...options, name: clusterId, serves: 'member' }, context)
+  const { aggregation } = options
+  const underneath = aggregation && (await openUnderneath(aggregation, context, opened))
+  const names = aggregation === undefined ? [] : namesOf(aggregation.service)
+  const foundation = await openFoundation({ ...options, name: clusterId, serves: 'member', names }, context)
   opened.add(() => foundation.store.close())
   const hub = options.controllers ? await openOrJoin(options, context) : noHub
-  const running = await startServer(foundation, standalone(noExtension), context)
+  const surround = aggregation && underneath ? aggregated(underneath, aggregation) : standalone(noExtension)
+  const running = await startServer(foundation, surround, context)
   opened.add(() => running.close())
-  const agent = new Agent(options, await running.client('agent', agentSubject), inner)
+  const own = await running.client('agent', agentSubject)
+  const local = underneath === undefined ? own : together(clusterId, own, underneath)
+  const agent = new Agent(options, local, inner)
   opened.add(() => agent.close())
   opened.add(() => stop.abort())
   if (hub.membership !== undefined) agent.start(hub.membership)
@@ -69,6 +81,24 @@ async function openMember(options: MemberOptions, context: Context, opened: Open
   running.server.ready(true)
   const { isShutOut } = hub
   return { clusterId, running, isShutOut, synced: agent.synced, close: () => opened.close() }
+}
+
+async function openUnderneath(
+  aggregation: AggregationOptions,
+  context: Context,
+  opened: Opened,
+): Promise<Underneath> {
+  const underneath = await connectUnderneath(aggregation, context)
+  opened.add(() => {
+    for (const client of Object.values(underneath)) client.close()
+  })
+  return underneath
+}
+
+/** Our own kinds are asked for at the own server, so that the agent needs neither the aggregator nor rights of others. */
+function together(name: string, own: Cluster, { cluster: rest }: Underneath): Cluster {
+  const ours = kinds.filter(kind => kind.servers.includes('member'))
+  return sideBySide({ name, own, groups: new Set(ours.map(({ group }) => group)), rest })
 }
 
 type KnownHub = {

@@ -26,6 +26,8 @@ export type ServerOptions = {
   readonly advertise: readonly string[] | undefined
   /** Blocks that Services get addresses from, at most one of each family. */
   readonly serviceCidrs: readonly string[]
+  /** More names that its own certificate is made for. */
+  readonly names?: readonly string[]
   /** PEM of more authorities whose client certificates are taken. */
   readonly clientCa: string | undefined
 }
@@ -62,6 +64,7 @@ export type RunningServer = {
   /** Where others find it, `https://host:port` each. */
   readonly addresses: readonly string[]
   readonly identity: ServerIdentity
+  readonly serving: ServingCertificate
   /** A client of this server with the rights of an administrator, for what the server itself has to do. */
   readonly operator: ClusterClient
   /** A client of this server with a certificate of its own. */
@@ -85,6 +88,7 @@ export async function openFoundation(options: ServerOptions, context: Context): 
       '::1',
       ...addressesOf(options).map(address => new URL(address).hostname.replace(/^\[|\]$/g, '')),
       local,
+      ...(options.names ?? []),
     ],
     clock,
   })
@@ -112,7 +116,7 @@ export async function startServer(
     const showChanged = (): void => server.setSecureContext(shownBy(surroundings))
     surroundings.serving.follow(showChanged, inner)
     surroundings.onAuthorities?.(showChanged)
-    const started = await running(foundation, server, inner, clients)
+    const started = await running({ foundation, surroundings, server, context: inner, clients })
     await surroundings.complete(started)
     return { ...started, close: () => opened.close() }
   })
@@ -146,19 +150,27 @@ function shownBy({ serving, clientAuthorities }: Surroundings): TlsMaterial {
   return { cert: certificate, key, clientCa: [clientAuthorities()] }
 }
 
-async function running(
-  foundation: Foundation,
-  server: ApiServer,
-  context: Context,
-  clients: ClusterClient[],
-): Promise<Omit<RunningServer, 'close'>> {
+type Parts = {
+  readonly foundation: Foundation
+  readonly surroundings: Surroundings
+  readonly server: ApiServer
+  readonly context: Context
+  /** Of this server; they are added here. */
+  readonly clients: ClusterClient[]
+}
+
+async function running(parts: Parts): Promise<Omit<RunningServer, 'close'>> {
+  const { foundation, surroundings, server, context, clients } = parts
   const { identity, options } = foundation
+  const { serving } = surroundings
   const localUrl = originOf(reachable(options.host), server.port)
   const client = async (name: string, subject: ClientSubject): Promise<ClusterClient> => {
     const { clock, metrics } = context
-    const credentials = ownCredentials(() => identity.client(name, subject), identity, clock)
+    const credentials = ownCredentials(() => identity.client(name, subject), serving, clock)
     await credentials()
-    const made = new ClusterClient({ name: options.name, servers: [localUrl], credentials, clock, metrics })
+    const named = serving.serverName === undefined ? {} : { tlsServerName: serving.serverName }
+    const servers = [localUrl]
+    const made = new ClusterClient({ name: options.name, servers, credentials, clock, metrics, ...named })
     clients.push(made)
     return made
   }
@@ -167,6 +179,7 @@ async function running(
     localUrl,
     addresses: addressesOf(options),
     identity,
+    serving,
     operator: await client('operator', operator),
     client,
   }
@@ -175,15 +188,16 @@ async function running(
 /** Looked at twice a day, whether they have to be renewed. */
 function ownCredentials(
   open: () => Promise<Identity>,
-  identity: ServerIdentity,
+  serving: ServingCertificate,
   clock: Clock,
 ): () => Promise<Credentials> {
-  let opened: { readonly atMs: number; readonly credentials: Credentials } | undefined
+  let opened: { readonly atMs: number; readonly identity: Identity } | undefined
   return async () => {
-    if (opened !== undefined && clock.now() - opened.atMs < credentialCheckMs) return opened.credentials
-    const { certificate, key } = await open()
-    opened = { atMs: clock.now(), credentials: { ca: identity.caBundle, cert: certificate, key } }
-    return opened.credentials
+    if (opened === undefined || clock.now() - opened.atMs >= credentialCheckMs) {
+      opened = { atMs: clock.now(), identity: await open() }
+    }
+    const { certificate, key } = opened.identity
+    return { ca: serving.trusted(), cert: certificate, key }
   }
 }
 

@@ -216,3 +216,15 @@ export function address(words: Words): Setting<string> {
     },
   }
 }
+
+/** `namespace/name`, as a Service is called. */
+export function service(words: Words): Setting<{ readonly namespace: string; readonly name: string }> {
+  return {
+    ...words,
+    parse: value => {
+      const [, namespace, name] = /^([a-z0-9][a-z0-9-]{0,62})\/([a-z][a-z0-9-]{0,62})$/.exec(value) ?? []
+      if (namespace === undefined || name === undefined) throw new Error('must be of the form namespace/name')
+      return { namespace, name }
+    },
+  }
+}

@@ -1,5 +1,5 @@
 import { type FieldError, forbiddenField, invalidValue, tooLong } from '../../kernel/field-error.ts'
-import { ageColumn, defineKind } from '../kind.ts'
+import { ageColumn, defineKind, type ObjectOf } from '../kind.ts'
 import { configKeyErrors } from '../names.ts'
 import { pointer } from '../protobuf-fields.ts'
 import { s } from '../schema.ts'
@@ -42,6 +42,8 @@ export const ConfigMapKind = defineKind({
   ],
   validate: (map, old) => [...contentErrors(map), ...(old === undefined ? [] : changeErrors(map, old))],
 })
+
+export type ConfigMap = ObjectOf<typeof ConfigMapKind>
 
 type Content = {
   readonly data?: Readonly<Record<string, string>>

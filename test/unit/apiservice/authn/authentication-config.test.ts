@@ -23,6 +23,7 @@ function world() {
   const log = memoryLogger()
   const config = new AuthenticationConfig(
     {
+      synced: Promise.resolve(),
       hasSynced: () => synced,
       onChange: listener => {
         tell = listener
