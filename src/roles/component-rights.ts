@@ -12,20 +12,24 @@ const read = ['get', 'list', 'watch']
 const write = ['create', 'delete', 'deletecollection', 'patch', 'update']
 const mcs = ['multicluster.x-k8s.io']
 
-/** What the agent reads, writes and reports. */
-const agentRules: readonly PolicyRule[] = [
+/** What the agent reads, writes and reports of the kinds of its cluster. */
+export const agentClusterRules: readonly PolicyRule[] = [
   { apiGroups: [''], resources: ['namespaces', 'services'], verbs: read },
   { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: [...read, ...write] },
+  { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['create', 'get', 'update'] },
+]
+
+/** And of ours. */
+const agentOwnRules: readonly PolicyRule[] = [
   { apiGroups: mcs, resources: ['serviceexports'], verbs: read },
   { apiGroups: mcs, resources: ['serviceexports/status'], verbs: ['get', 'patch', 'update'] },
   { apiGroups: mcs, resources: ['serviceimports'], verbs: [...read, ...write] },
   { apiGroups: mcs, resources: ['serviceimports/status'], verbs: ['get', 'patch', 'update'] },
-  { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['create', 'get', 'update'] },
 ]
 
-/** Of the parts that run in the same process as a server, by user. */
+/** What parts of the server's own process may do at it whatever the cluster says, by user. */
 export const componentRights: ReadonlyMap<string, readonly PolicyRule[]> = new Map([
-  [agentSubject.user, agentRules],
+  [agentSubject.user, agentOwnRules],
 ])
 
 const dnsRules: readonly PolicyRule[] = [
@@ -51,6 +55,6 @@ function grant({ user }: ClientSubject, rules: readonly PolicyRule[]): readonly 
 /** What a standalone server has from its start. */
 export const policy: readonly KubeObject[] = [
   ...bootstrapPolicy,
-  ...grant(agentSubject, agentRules),
+  ...grant(agentSubject, [...agentClusterRules, ...agentOwnRules]),
   ...grant(dnsSubject, dnsRules),
 ]

@@ -61,6 +61,29 @@ function dns(...args: readonly string[]): readonly string[] {
   return ['dns', '--home', at('dns'), '--host', '127.0.0.1', ...ports, ...args]
 }
 
+type Files = { readonly certificate?: string; readonly key?: string }
+
+/** Behind the hub, which may stand for a kube-apiserver until the server would ask it for something. */
+function behind({ certificate, key }: Files, kubeconfig = 'hub/kubeconfig'): readonly string[] {
+  const named = (flag: string, file?: string): readonly string[] =>
+    file === undefined ? [] : [flag, at(file)]
+  const files = [...named('--tls-cert-file', certificate), ...named('--tls-private-key-file', key)]
+  return server('new', '--kubeconfig', at(kubeconfig), ...files)
+}
+
+/** Of somebody who may do nothing at the hub. */
+function strangersKubeconfig(): string {
+  const cluster = { server: `https://127.0.0.1:${port}`, 'certificate-authority': at('hub/pki/ca.crt') }
+  const kubeconfig = {
+    'current-context': 'hub',
+    contexts: [{ name: 'hub', context: { cluster: 'hub', user: 'nobody' } }],
+    clusters: [{ name: 'hub', cluster }],
+    users: [{ name: 'nobody', user: {} }],
+  }
+  writeFileSync(at('strangers.kubeconfig'), JSON.stringify(kubeconfig))
+  return 'strangers.kubeconfig'
+}
+
 /** A home with a store that nobody uses. */
 async function usedHome(home: string): Promise<void> {
   expect((await runToEnd(server(home), /^ready/)).code).toBe(0)
@@ -162,6 +185,12 @@ const failures: readonly Failure[] = [
   [/ is taken; /, async () => member('used', { home: 'new', join: await token() })],
   [/^kubeconfig .* cannot be read/, () => ['token', 'create', '--home', at('nothing')]],
   [/has no context/, () => dns('--kubeconfig', at('hub/kubeconfig'), '--context', 'other')],
+  [/^this is no pod/, () => server('new', '--kubeconfig', 'in-cluster')],
+  [/given together/, () => server('new', '--tls-cert-file', 'tls.crt')],
+  [/^--FLAG is for a server/, () => server('new', '--authorization-kubeconfig', 'x')],
+  [/no certificate for the key/, () => behind({ certificate: 'hub/pki/serving.crt', key: 'hub/pki/ca.key' })],
+  [/is not for NAME/, () => behind({ certificate: 'hub/pki/serving.crt', key: 'hub/pki/serving.key' })],
+  [/bind the Role/, () => behind({}, strangersKubeconfig())],
   [/ is needed: /, () => ['member', '--home', at('new')]],
   [/^WHERE must/, () => server('new', '--service-cidr', '10.0.0.0/8,10.1.0.0/16')],
   [/^the config file .* cannot be read/, () => server('new', '--config', at('nothing'))],

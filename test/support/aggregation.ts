@@ -1,0 +1,114 @@
+import { join } from 'node:path'
+import { ConfigMapKind } from '../../src/api/kinds/config-map.ts'
+import { NamespaceKind } from '../../src/api/kinds/namespace.ts'
+import { type Cluster, resource } from '../../src/cluster/cluster.ts'
+import { type Identity, issueClient, makeAuthority } from '../../src/identity/certificate.ts'
+import { never } from '../../src/kernel/abort.ts'
+import { systemClock } from '../../src/kernel/clock.ts'
+import { type Logger, memoryLogger, silentLogger } from '../../src/kernel/log.ts'
+import { publishMember } from '../../src/roles/admin-files.ts'
+import { type MemberOptions, type RunningMember, startMember } from '../../src/roles/member.ts'
+import { prometheus } from '../../src/telemetry/prometheus.ts'
+import { type ApiAnswer, type ApiClient, apiClient } from './api-client.ts'
+import { temporaryFolder } from './fleet.ts'
+
+export const lifetime = { clock: systemClock, lifetimeMs: 3_600_000 }
+export const configMaps = resource(ConfigMapKind)
+export const namespaces = resource(NamespaceKind)
+const service = { namespace: 'isthmus-system', name: 'isthmus-member' }
+
+export type Aggregation = {
+  /** What is underneath: a standalone server in the place of a kube-apiserver, which it can be for all that we ask. */
+  readonly cluster: Cluster
+  readonly server: RunningMember
+  readonly log: ReturnType<typeof memoryLogger>
+  /** The authority of front proxies and that of users, as the ConfigMap names them. */
+  readonly proxies: Identity
+  readonly users: Identity
+  /** A client with this certificate, or with none. */
+  client(identity?: Identity): ApiClient
+  /** As somebody whom the front proxy has authenticated. */
+  asUser(user: string, path: string, call?: Parameters<ApiClient['send']>[1]): Promise<ApiAnswer>
+  stopUnderneath(): Promise<void>
+  close(): Promise<void>
+}
+
+/** A server with no controllers behind another, on free ports of the loopback. */
+export async function startAggregation(more: Partial<MemberOptions> = {}): Promise<Aggregation> {
+  const folder = temporaryFolder()
+  const log = memoryLogger()
+  // Each server counts for itself.
+  const contextOf = (logger: Logger) => ({
+    clock: systemClock,
+    log: logger,
+    metrics: prometheus({ processMetrics: false }),
+    signal: never,
+  })
+  const common = {
+    clusterId: 'test',
+    host: '127.0.0.1',
+    port: 0,
+    advertise: undefined,
+    serviceCidrs: ['10.96.0.0/16'],
+    clientCa: undefined,
+    join: undefined,
+    controllers: false,
+  }
+  const home = join(folder.path, 'underneath')
+  const underneath = await startMember({ ...common, home }, contextOf(silentLogger))
+  await publishMember(home, underneath)
+  const cluster = underneath.running.operator
+  const [proxies, users] = [await makeAuthority('proxies', lifetime), await makeAuthority('users', lifetime)]
+  await cluster.create(configMaps, authenticationMap(proxies, users), never)
+  const aggregation = {
+    kubeconfig: join(home, 'kubeconfig'),
+    authenticationKubeconfig: undefined,
+    authorizationKubeconfig: undefined,
+    service,
+    certificate: undefined,
+  }
+  const options = { ...common, home: join(folder.path, 'behind'), aggregation, ...more }
+  const server = await startMember(options, contextOf(log))
+  const clients: ApiClient[] = []
+  const client = (identity?: Identity): ApiClient => {
+    const ca = server.running.serving.trusted()
+    const url = server.running.localUrl
+    const made = apiClient('HTTP/2', { url, ca, ...(identity === undefined ? {} : { identity }) })
+    clients.push(made)
+    return made
+  }
+  const proxy = client(await issueClient(proxies, { user: 'front-proxy-client', groups: [] }, lifetime))
+  return {
+    cluster,
+    server,
+    log,
+    proxies,
+    users,
+    client,
+    asUser: (user, path, call = {}) =>
+      proxy.send(path, { ...call, headers: { ...call.headers, 'x-remote-user': user } }),
+    stopUnderneath: () => underneath.close(),
+    close: async () => {
+      await Promise.all(clients.map(one => one.close()))
+      await server.close()
+      await underneath.close()
+      folder.dispose()
+    },
+  }
+}
+
+export function authenticationMap(proxies: Identity, users: Identity) {
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { namespace: 'kube-system', name: 'extension-apiserver-authentication' },
+    data: {
+      'client-ca-file': users.certificate,
+      'requestheader-client-ca-file': proxies.certificate,
+      'requestheader-allowed-names': '["front-proxy-client"]',
+      'requestheader-username-headers': '["X-Remote-User"]',
+      'requestheader-group-headers': '["X-Remote-Group"]',
+      'requestheader-extra-headers-prefix': '["X-Remote-Extra-"]',
+    },
+  }
+}
