@@ -227,7 +227,7 @@ export type Review = (
 /** Computes a kind whose storage is `view`, for each namespace, from stored objects at one revision. */
 export interface View {
   readonly resources: readonly string[]
-  /** Those that may see something, in bytewise order. */
+  /** Those that may see something, in the order of lists. */
   namespaces(): readonly string[]
   /** Where objects may be stored that are shown under this name. */
   keysOf(name: string): readonly ObjectKey[]

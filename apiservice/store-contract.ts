@@ -20,7 +20,7 @@ export type StoredObject = {
 /** Where an object is kept; `namespace` is empty on cluster scope. */
 export type ObjectKey = { readonly resource: string; readonly namespace: string; readonly name: string }
 
-/** Several resources at one revision; `namespace` empty for all of them. Keys sort bytewise by namespace, then name. */
+/** Several resources at one revision; `namespace` empty for all of them. Keys sort bytewise as `namespace/name`. */
 export type Scope = { readonly resources: readonly string[]; readonly namespace: string }
 
 export type StoreEvent = {
@@ -53,7 +53,7 @@ export type ListOptions = {
 
 export type ListResult = {
   readonly revision: Revision
-  /** In the order of the scope's resources, then by namespace and name. */
+  /** In the order of the scope's resources, then of keys. */
   readonly items: readonly StoredObject[]
   /** How many are left behind the last one. */
   readonly remaining: number

@@ -1,3 +1,4 @@
+import { byNamespace } from '../../src/api/order.ts'
 import { badRequest, expired, isReason, type StatusError } from '../../src/kernel/errors.ts'
 import type { Reply, View } from '../contract.ts'
 import type { ObjectKey, Revision, Store, StoredObject } from '../store-contract.ts'
@@ -70,7 +71,9 @@ async function nextPage(store: Store, selections: Selections, query: ListQuery):
     throw badRequest('invalid continue token: continue key is not valid: it belongs to another list')
   }
   const at = position.revision === -1 ? {} : { revision: position.revision }
-  const [first, ...others] = selections.filter(part => (part.within ?? '') >= (position.within ?? ''))
+  const [first, ...others] = selections.filter(
+    part => byNamespace(part.within ?? '', position.within ?? '') >= 0,
+  )
   if (first === undefined) return { items: [], revision: store.revision(), ...at, ...noMore }
   const start = first.within === position.within ? { ...at, after: position.after } : at
   try {

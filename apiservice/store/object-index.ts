@@ -34,8 +34,13 @@ export function compareText(a: string, b: string): number {
 
 const high = /[\ud800-\uffff]/
 
+/** As in a key `namespace/name`: all of `a-b` comes before `a`. */
+function compareNamespaces(a: string, b: string): number {
+  return a === b ? 0 : compareText(`${a}/`, `${b}/`)
+}
+
 function compareSlots(a: ObjectKey, b: ObjectKey): number {
-  const order = compareText(a.namespace, b.namespace)
+  const order = compareNamespaces(a.namespace, b.namespace)
   return order === 0 ? compareText(a.name, b.name) : order
 }
 
@@ -195,7 +200,7 @@ export class ObjectIndex {
 function rangeOf(keys: Keys, namespace: string, after: ObjectKey | undefined): { from: number; to: number } {
   const isAll = namespace === ''
   const behind = after === undefined ? 0 : keys.rank(slot => compareSlots(slot, after) <= 0)
-  const start = isAll ? 0 : keys.rank(slot => compareText(slot.namespace, namespace) < 0)
-  const to = isAll ? keys.size : keys.rank(slot => compareText(slot.namespace, namespace) <= 0)
+  const start = isAll ? 0 : keys.rank(slot => compareNamespaces(slot.namespace, namespace) < 0)
+  const to = isAll ? keys.size : keys.rank(slot => compareNamespaces(slot.namespace, namespace) <= 0)
   return { from: Math.min(Math.max(behind, start), to), to }
 }

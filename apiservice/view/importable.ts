@@ -10,6 +10,7 @@ import {
   type ExportedEndpointSlice,
   ExportedEndpointSliceKind,
 } from '../../src/api/kinds/exported-endpoint-slice.ts'
+import { byNamespace } from '../../src/api/order.ts'
 import { decodeBody, headOf } from '../../src/codec/object-bytes.ts'
 import type { View } from '../contract.ts'
 import type { ObjectKey, Revision, StoredObject } from '../store-contract.ts'
@@ -67,7 +68,7 @@ export class ImportableView implements View {
   }
 
   namespaces(): readonly string[] {
-    return [...this.#members.keys()].sort((a, b) => (a < b ? -1 : 1))
+    return [...this.#members.keys()].sort(byNamespace)
   }
 
   since(namespace: string): Revision {

@@ -215,7 +215,7 @@ function isIn(scope: Scope, key: ObjectKey): boolean {
 /** Sorts bytewise as the scope lists: no part of a key contains a zero byte in what is compared here. */
 function placeOf(scope: Scope, key: ObjectKey): Buffer {
   const resource = String(scope.resources.indexOf(key.resource)).padStart(4, '0')
-  return Buffer.from(`${resource}\0${key.namespace}\0${key.name}`)
+  return Buffer.from(`${resource}\0${key.namespace}/\0${key.name}`)
 }
 
 function isSame(a: StoredObject | undefined, b: StoredObject | undefined): boolean {

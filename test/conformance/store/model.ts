@@ -41,8 +41,7 @@ function idOf(key: ObjectKey): string {
 function shownModel(model: Model): readonly string[] {
   const order = (a: ObjectKey, b: ObjectKey): number =>
     scope.resources.indexOf(a.resource) - scope.resources.indexOf(b.resource) ||
-    Buffer.compare(Buffer.from(a.namespace), Buffer.from(b.namespace)) ||
-    Buffer.compare(Buffer.from(a.name), Buffer.from(b.name))
+    Buffer.compare(Buffer.from(`${a.namespace}/${a.name}`), Buffer.from(`${b.namespace}/${b.name}`))
   return keys.toSorted(order).flatMap(key => {
     const known = model.objects.get(idOf(key))
     return known === undefined ? [] : [`${key.namespace}/${key.name}@${known.revision}`]

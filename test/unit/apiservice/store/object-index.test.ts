@@ -23,7 +23,7 @@ describe('the order of keys', () => {
 
 type Place = readonly [namespace: string, name: string]
 
-const inOrder = (a: Place, b: Place): number => bytewise(a[0], b[0]) || bytewise(a[1], b[1])
+const inOrder = (a: Place, b: Place): number => bytewise(`${a[0]}/`, `${b[0]}/`) || bytewise(a[1], b[1])
 const newest = Number.MAX_SAFE_INTEGER
 
 type Paged = { readonly places: readonly Place[]; readonly remaining: number }

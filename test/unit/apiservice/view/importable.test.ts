@@ -52,7 +52,11 @@ describe('ImportableView', () => {
   })
 
   it('names the namespaces of its members in order', () => {
-    expect(viewOf(member('west'), member('east')).namespaces()).toEqual(['member-east', 'member-west'])
+    expect(viewOf(member('west'), member('east'), member('east-1')).namespaces()).toEqual([
+      'member-east-1',
+      'member-east',
+      'member-west',
+    ])
   })
 
   it('shows nothing in a namespace that is no accepted member’s', () => {
