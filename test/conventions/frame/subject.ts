@@ -49,8 +49,16 @@ export class Subject {
     return group === '' ? plural : `${plural}.${group}`
   }
 
-  open(path: string): Promise<OpenAnswer> {
-    return this.client().open(path, { headers: { 'user-agent': 'tester/1.0' } })
+  open(path: string, headers: Readonly<Record<string, string>> = {}): Promise<OpenAnswer> {
+    return this.client().open(path, { headers: { 'user-agent': 'tester/1.0', ...headers } })
+  }
+
+  /** Makes a namespace and answers its name. */
+  async namespace(name: string): Promise<string> {
+    const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }
+    const made = await this.ask('/api/v1/namespaces', { method: 'POST', body })
+    if (made.code !== 201) throw new Error(`no namespace: ${made.text}`)
+    return name
   }
 
   /** A namespace with nothing in it; cluster-scoped kinds are told apart by their label. */
@@ -58,11 +66,7 @@ export class Subject {
     taken += 1
     if (!this.isNamespaced) return new Place(this, '', taken)
     if (this.kind.storage === 'view') return new Place(this, viewer.namespace, taken)
-    const namespace = `place-${taken}`
-    const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }
-    const made = await this.ask('/api/v1/namespaces', { method: 'POST', body })
-    if (made.code !== 201) throw new Error(`no namespace: ${made.text}`)
-    return new Place(this, namespace, taken)
+    return new Place(this, await this.namespace(`place-${taken}`), taken)
   }
 }
 
@@ -84,6 +88,12 @@ export class Place {
     this.namespace = namespace
     this.label = { 'conventions.test/place': `p${number}` }
     this.selector = subject.kind.storage === 'view' ? '' : `labelSelector=conventions.test/place%3Dp${number}`
+  }
+
+  /** The same in a new namespace whose name goes on like this. */
+  async beside(suffix: string): Promise<Place> {
+    taken += 1
+    return new Place(this.subject, await this.subject.namespace(this.namespace + suffix), taken)
   }
 
   get collection(): string {
