@@ -5,6 +5,7 @@
  * hub that it is there: heartbeat.
  */
 import { ExportFlow } from './export-flow.ts'
+import { ExportWarnings } from './export-warnings.ts'
 import { reportHeartbeats } from './heartbeat/report.ts'
 import { ImportFlow } from './import-flow.ts'
 import { background } from './kernel/abort.ts'
@@ -15,6 +16,7 @@ export type MemberFlow = {
   readonly started: Promise<void>
   /** Resolves when the hub has told everything once as well. */
   readonly synced: Promise<void>
+  readonly warnings: ExportWarnings
 }
 
 /** Runs until the signal aborts. */
@@ -37,7 +39,7 @@ export function startMemberFlow(options: MemberFlowOptions, signal: AbortSignal)
   ]).then(() => undefined)
   // Whoever does not wait for them is not harmed by an early end.
   for (const promise of [started, synced]) promise.catch(() => undefined)
-  return { started, synced }
+  return { started, synced, warnings: new ExportWarnings(context) }
 }
 
 function localSynced({ informers }: MemberContext): Promise<unknown> {

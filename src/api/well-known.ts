@@ -10,6 +10,8 @@ export const wellKnown = {
   coreServiceName: 'kubernetes.io/service-name',
   /** Annotation of the imports that an agent made: the exported keys that it owns, as JSON. */
   exportedKeys: 'isthmus.dev/exported-keys',
+  /** Annotation of the imports that an agent made: what each cluster exports and since when, as JSON. */
+  exports: 'isthmus.dev/exports',
 } as const
 
 /** The value of the managed-by label of imported slices. */

@@ -26,7 +26,8 @@ export function sameForSlices(a: ClusterSetService | undefined, b: ClusterSetSer
 
 function relevant({ spec, status }: ClusterSetService): unknown {
   const { ipFamilies, ports, trafficDistribution, type } = spec
-  return { ipFamilies, ports, trafficDistribution, type, clusters: status.clusters }
+  const clusters = status.clusters.map(({ cluster, taint, ports: own }) => ({ cluster, taint, ports: own }))
+  return { ipFamilies, ports, trafficDistribution, type, clusters }
 }
 
 /** The same from the ServiceImport that was made of it. */

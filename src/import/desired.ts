@@ -1,3 +1,4 @@
+import { exportsText } from '../api/exports-annotation.ts'
 import type { ClusterSetService } from '../api/kinds/cluster-set-service.ts'
 import {
   type ServiceImport,
@@ -57,18 +58,28 @@ export function isOurs({ metadata }: ServiceImport): boolean {
   return metadata.annotations?.[wellKnown.exportedKeys] !== undefined
 }
 
+/** What comes from the exports of a ServiceImport and not from whoever else writes its metadata. */
+export function exportedMapsOf({
+  metadata,
+}: ServiceImport): Required<Pick<ObjectMeta, 'labels' | 'annotations'>> {
+  const { annotations, labels } = exportedKeysOf(metadata)
+  return { labels: only(metadata.labels, labels), annotations: only(metadata.annotations, annotations) }
+}
+
 /** Exported pairs are set, those exported before and no more are removed, all others stay. */
-function metadataOf({ spec }: ClusterSetService, current: ObjectMeta): ObjectMeta {
+function metadataOf({ spec, status }: ClusterSetService, current: ObjectMeta): ObjectMeta {
   const owned = exportedKeysOf(current)
   const labels = { ...without(current.labels, owned.labels), ...spec.labels }
   const keys: ExportedKeys = {
     ...(spec.labels === undefined ? {} : { labels: Object.keys(spec.labels) }),
     ...(spec.annotations === undefined ? {} : { annotations: Object.keys(spec.annotations) }),
   }
+  const exports = exportsText(status.clusters)
   const annotations = {
-    ...without(current.annotations, owned.annotations),
+    ...without(current.annotations, [...(owned.annotations ?? []), wellKnown.exports]),
     ...spec.annotations,
     [wellKnown.exportedKeys]: JSON.stringify(keys),
+    ...(exports === undefined ? {} : { [wellKnown.exports]: exports }),
   }
   const { labels: _labels, ...rest } = current
   return { ...rest, ...(Object.keys(labels).length === 0 ? {} : { labels }), annotations }
@@ -94,6 +105,10 @@ function stringsOf(parsed: object, field: string): readonly string[] {
 
 function without(map: StringMap | undefined, keys: readonly string[] = []): StringMap {
   return Object.fromEntries(Object.entries(map ?? {}).filter(([key]) => !keys.includes(key)))
+}
+
+function only(map: StringMap | undefined, keys: readonly string[] = []): StringMap {
+  return Object.fromEntries(Object.entries(map ?? {}).filter(([key]) => keys.includes(key)))
 }
 
 /** The status of the import in this cluster, on top of what is there. */

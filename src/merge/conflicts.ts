@@ -1,11 +1,19 @@
 import { type Conflict, type ConflictReason, type Contribution, conflictReasons } from '../contract.ts'
-import { samePorts } from './ports.ts'
+import { isUnreachable } from './families.ts'
+import { portsText, samePorts } from './ports.ts'
+import type { Resolution } from './resolution.ts'
 
-/** What the winner says about one property and how to tell whether another export says the same. */
-type Property = {
+/** One thing in which an export says something else than what is used. */
+export type Difference = {
   readonly reason: ConflictReason
   /** As users know it from Service, ServiceExport and ServiceImport. */
   readonly field: string
+  readonly used: string
+  readonly own: string
+}
+
+/** One thing that the oldest export decides alone. */
+type Property = Pick<Difference, 'reason' | 'field'> & {
   /** Equal texts mean agreement. */
   text(contribution: Contribution): string
 }
@@ -37,60 +45,50 @@ const properties: readonly Property[] = [
   },
 ]
 
-export type Resolution = {
-  /** Oldest first. */
-  readonly contributions: readonly Contribution[]
-  readonly ports: Contribution['service']['ports']
-  readonly portsText: string
-  readonly families: readonly string[]
-  /** Indices of the contributions that cannot be reached by these families. */
-  readonly unreachable: readonly number[]
+/** In what each export differs from what is used, oldest first; of each reason at most one difference. */
+export function differencesOf({
+  contributions,
+  ports,
+  families,
+}: Resolution): ReadonlyMap<Contribution, readonly Difference[]> {
+  const decided = properties.map(property => ({ ...property, used: property.text(contributions[0]) }))
+  const usedPorts = portsText(ports)
+  const usedFamilies = families.join(',')
+  const ofOne = (contribution: Contribution): readonly Difference[] => {
+    const { service } = contribution
+    const found: Difference[] = []
+    if (!samePorts(service.ports, ports)) {
+      const own = portsText(service.ports)
+      found.push({ reason: 'PortConflict', field: 'ports', used: usedPorts, own })
+    }
+    if (isUnreachable(service.ipFamilies, families)) {
+      const own = service.ipFamilies.join(',')
+      found.push({ reason: 'IPFamilyConflict', field: 'ipFamilies', used: usedFamilies, own })
+    }
+    for (const { reason, field, used, text } of decided) {
+      const own = text(contribution)
+      if (own !== used) found.push({ reason, field, used, own })
+    }
+    return found
+  }
+  return new Map(contributions.map(contribution => [contribution, ofOne(contribution)]))
 }
 
 /** Everything in which the exports disagree, in the order of `conflictReasons`. */
 export function conflictsOf(resolution: Resolution): readonly Conflict[] {
-  const found = [
-    portConflict(resolution),
-    familyConflict(resolution),
-    ...properties.map(property => propertyConflict(property, resolution.contributions)),
-  ].filter(conflict => conflict !== undefined)
-  return conflictReasons.flatMap(reason => found.filter(conflict => conflict.reason === reason))
+  const { contributions } = resolution
+  const all = [...differencesOf(resolution).values()].flat()
+  return conflictReasons.flatMap(reason => {
+    const [first, ...more] = all.filter(difference => difference.reason === reason)
+    if (first === undefined) return []
+    const count = `${1 + more.length} of ${contributions.length} clusters differ`
+    return [{ reason, message: `${first.field}: ${usedText(first, contributions[0].cluster)}; ${count}` }]
+  })
 }
 
-function portConflict({ contributions, ports, portsText }: Resolution): Conflict | undefined {
-  const differing = contributions.filter(c => !samePorts(c.service.ports, ports)).length
-  if (differing === 0) return undefined
-  const oldest = contributions[0]?.cluster ?? ''
-  const used = `using ${clipped(portsText)}, where older exports come first (${oldest} is the oldest)`
-  return { reason: 'PortConflict', message: `ports: ${used}; ${countText(differing, contributions.length)}` }
-}
-
-function familyConflict({ contributions, families, unreachable }: Resolution): Conflict | undefined {
-  if (unreachable.length === 0) return undefined
-  const used = usingText(families.join(','), contributions[0]?.cluster ?? '')
-  const message = `ipFamilies: ${used}; ${countText(unreachable.length, contributions.length)}`
-  return { reason: 'IPFamilyConflict', message }
-}
-
-function propertyConflict(property: Property, contributions: readonly Contribution[]): Conflict | undefined {
-  const [oldest, ...others] = contributions
-  if (oldest === undefined) return undefined
-  const value = property.text(oldest)
-  const differing = others.filter(other => property.text(other) !== value).length
-  if (differing === 0) return undefined
-  const count = countText(differing, contributions.length)
-  return {
-    reason: property.reason,
-    message: `${property.field}: ${usingText(value, oldest.cluster)}; ${count}`,
-  }
-}
-
-function usingText(value: string, cluster: string): string {
-  return `using ${clipped(value)} of the oldest export (${cluster})`
-}
-
-function countText(differing: number, all: number): string {
-  return `${differing} of ${all} clusters differ`
+function usedText({ reason, used }: Difference, oldest: string): string {
+  if (reason !== 'PortConflict') return `using ${clipped(used)} of the oldest export (${oldest})`
+  return `using ${clipped(used)}, where older exports come first (${oldest} is the oldest)`
 }
 
 function mapText(map: Readonly<Record<string, string>>): string {

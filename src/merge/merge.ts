@@ -1,20 +1,19 @@
+import type { Contributor } from '../api/kinds/cluster-set-service.ts'
 import type { Contribution, Merged } from '../contract.ts'
+import { toTime } from '../kernel/clock.ts'
 import { conflictsOf } from './conflicts.ts'
-import { mergeFamilies } from './families.ts'
-import { mergePorts, portText } from './ports.ts'
-import { byteOrder, precedence } from './precedence.ts'
+import { byteOrder, sinceMs } from './precedence.ts'
+import { resolve } from './resolution.ts'
 
 /**
  * What a service is in the ClusterSet, as a function of the exports that count and of nothing else: their order does not
  * matter, nor what was there before (KEP-1645, "Deriving a ServiceImport"). Undefined when no export counts.
  */
 export function merge(exports: readonly Contribution[]): Merged | undefined {
-  const contributions = [...exports].sort(precedence)
+  const resolution = resolve(exports)
+  if (resolution === undefined) return undefined
+  const { contributions, families, ports } = resolution
   const [oldest] = contributions
-  if (oldest === undefined) return undefined
-  const ports = mergePorts(contributions.map(c => c.service.ports))
-  const { families, unreachable } = mergeFamilies(contributions.map(c => c.service.ipFamilies))
-  const portsText = ports.map(portText).join(', ')
   return {
     type: oldest.service.type,
     ports,
@@ -26,14 +25,22 @@ export function merge(exports: readonly Contribution[]): Merged | undefined {
     labels: oldest.labels,
     annotations: oldest.annotations,
     consumers: consumersOf(contributions),
-    clusters: contributions
-      .map(({ cluster, taint, service }) => ({
-        cluster,
-        ...(taint === undefined ? {} : { taint }),
-        ports: service.ports,
-      }))
-      .sort((a, b) => byteOrder(a.cluster, b.cluster)),
-    conflicts: conflictsOf({ contributions, ports, portsText, families, unreachable }),
+    clusters: contributions.map(contributorOf).sort((a, b) => byteOrder(a.cluster, b.cluster)),
+    conflicts: conflictsOf(resolution),
+  }
+}
+
+function contributorOf(contribution: Contribution): Contributor {
+  const { cluster, taint, service } = contribution
+  const { ports, ...definition } = service
+  const since = sinceMs(contribution)
+  return {
+    cluster,
+    ...(taint === undefined ? {} : { taint }),
+    ports,
+    // The hub has not written down yet when it accepted the cluster.
+    ...(since === Number.MAX_SAFE_INTEGER ? {} : { since: toTime(since) }),
+    definition,
   }
 }
 

@@ -24,6 +24,10 @@ export function samePorts(a: readonly ExportedPort[], b: readonly ExportedPort[]
   return b.every(port => texts.has(portText(port)))
 }
 
+export function portsText(ports: readonly ExportedPort[]): string {
+  return ports.map(portText).join(', ')
+}
+
 /** `http:80/TCP`, with the application protocol in brackets when there is one. */
 export function portText(port: ExportedPort): string {
   const name = port.name === undefined || port.name === '' ? '' : `${port.name}:`
@@ -31,10 +35,11 @@ export function portText(port: ExportedPort): string {
   return `${name}${socketOf(port)}${app}`
 }
 
-function nameOf(port: ExportedPort): string {
+/** Having no name counts as a name. */
+export function nameOf(port: ExportedPort): string {
   return port.name ?? ''
 }
 
-function socketOf(port: ExportedPort): string {
+export function socketOf(port: ExportedPort): string {
   return `${port.port}/${port.protocol}`
 }

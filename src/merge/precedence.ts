@@ -19,6 +19,7 @@ export function byteOrder(a: string, b: string): number {
   return a < b ? -1 : 1
 }
 
-function sinceMs(dated: Dated): number {
+/** From when on an export counts, in milliseconds. */
+export function sinceMs(dated: Pick<Dated, 'createdMs' | 'acceptedMs'>): number {
   return Math.max(dated.createdMs, dated.acceptedMs)
 }

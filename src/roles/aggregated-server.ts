@@ -1,6 +1,7 @@
 /** A server behind a kube-apiserver: that one keeps the core kinds, users and rights, this one asks it. */
 import { clusterNamespaces } from '../../apiservice/admission/cluster-namespaces.ts'
 import { makeNamespaceLifecycle } from '../../apiservice/admission/namespace-lifecycle.ts'
+import { type Warner, warningPlugin } from '../../apiservice/admission/warnings.ts'
 import {
   AuthenticationConfig,
   authenticationConfigMap,
@@ -67,13 +68,18 @@ export function namesOf({ namespace, name }: AggregationOptions['service']): rea
   return [known, `${name}.${namespace}`, `${known}.cluster.local`]
 }
 
-export function aggregated(underneath: Underneath, options: AggregationOptions): Surround {
-  return (foundation, context) => surround(foundation, { underneath, options, context })
+export function aggregated(
+  underneath: Underneath,
+  options: AggregationOptions,
+  warners: readonly Warner[],
+): Surround {
+  return (foundation, context) => surround(foundation, { underneath, options, warners, context })
 }
 
 type Parts = {
   readonly underneath: Underneath
   readonly options: AggregationOptions
+  readonly warners: readonly Warner[]
   readonly context: Context
 }
 
@@ -105,7 +111,10 @@ async function surround(foundation: Foundation, parts: Parts): Promise<Surroundi
       fixedRights(componentRights),
       accessReviewAuthorizer({ cluster: authorization, clock, log }),
     ],
-    admission: [makeNamespaceLifecycle(clusterNamespaces({ cluster, informer: namespaces, clock }))],
+    admission: [
+      makeNamespaceLifecycle(clusterNamespaces({ cluster, informer: namespaces, clock })),
+      warningPlugin(parts.warners, log),
+    ],
     reviews: new Map(),
     views: new Map(),
     healthChecks: [

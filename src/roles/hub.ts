@@ -17,7 +17,7 @@ import { every } from '../kernel/work-queue.ts'
 import type { Context, Running } from './context.ts'
 import { type Opened, opening } from './opening.ts'
 import { openFoundation, type RunningServer, type ServerOptions, startServer } from './server.ts'
-import { standalone } from './standalone-server.ts'
+import { noExtension, standalone } from './standalone-server.ts'
 
 export type HubOptions = Omit<ServerOptions, 'name' | 'serves'> & {
   /** Blocks that ClusterSetIPs are taken from. */
@@ -49,6 +49,7 @@ async function openHub(options: HubOptions, context: Context, opened: Opened): P
   const running = await startServer(
     foundation,
     standalone({
+      ...noExtension,
       tokens: [joinTokens({ clock: context.clock, find: storedJoinTokens(foundation.store) })],
       authorizers: [memberAuthorizer(directory)],
       reviews: new Map([[qualified(resourceOf(MemberJoinKind)), joining.review]]),

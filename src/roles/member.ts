@@ -4,6 +4,7 @@ import { kinds } from '../api/kinds/index.ts'
 import { ClusterClient } from '../cluster/client.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import { sideBySide } from '../cluster/side-by-side.ts'
+import type { ExportWarnings } from '../export-warnings.ts'
 import type { JoinToken } from '../identity/join-token.ts'
 import {
   askStanding,
@@ -18,11 +19,12 @@ import type { Family } from '../ip/address.ts'
 import { parseCidr } from '../ip/cidr.ts'
 import { background, errorText, sleep } from '../kernel/abort.ts'
 import { isReason } from '../kernel/errors.ts'
-import { startMemberFlow } from '../member-flow.ts'
+import { type MemberFlow, startMemberFlow } from '../member-flow.ts'
 import type { AggregationOptions, Underneath } from './aggregated-server.ts'
 import { aggregated, connectUnderneath, namesOf } from './aggregated-server.ts'
 import { agentSubject } from './component-rights.ts'
 import type { Context, Running } from './context.ts'
+import { exportWarners } from './export-warners.ts'
 import { type Opened, opening } from './opening.ts'
 import { openFoundation, type RunningServer, type ServerOptions, startServer } from './server.ts'
 import { noExtension, standalone } from './standalone-server.ts'
@@ -68,12 +70,18 @@ async function openMember(options: MemberOptions, context: Context, opened: Open
   const foundation = await openFoundation({ ...options, name: clusterId, serves: 'member', names }, context)
   opened.add(() => foundation.store.close())
   const hub = options.controllers ? await openOrJoin(options, context) : noHub
-  const surround = aggregation && underneath ? aggregated(underneath, aggregation) : standalone(noExtension)
+  let warnings = (): ExportWarnings | undefined => undefined
+  const warners = exportWarners(() => warnings())
+  const surround =
+    aggregation && underneath
+      ? aggregated(underneath, aggregation, warners)
+      : standalone({ ...noExtension, warners })
   const running = await startServer(foundation, surround, context)
   opened.add(() => running.close())
   const own = await running.client('agent', agentSubject)
   const local = underneath === undefined ? own : together(clusterId, own, underneath)
   const agent = new Agent(options, local, inner)
+  warnings = () => agent.warnings
   opened.add(() => agent.close())
   opened.add(() => stop.abort())
   if (hub.membership !== undefined) agent.start(hub.membership)
@@ -156,6 +164,7 @@ class Agent {
   readonly #context: Context
   readonly #synced = Promise.withResolvers<void>()
   #hub: ClusterClient | undefined
+  #flow: MemberFlow | undefined
 
   constructor(options: MemberOptions, local: Cluster, context: Context) {
     this.#options = options
@@ -167,6 +176,11 @@ class Agent {
 
   get synced(): Promise<void> {
     return this.#synced.promise
+  }
+
+  /** Undefined until the cluster has joined. */
+  get warnings(): ExportWarnings | undefined {
+    return this.#flow?.warnings
   }
 
   start(membership: Membership): void {
@@ -198,7 +212,8 @@ class Agent {
       log,
       metrics,
     }
-    this.#synced.resolve(startMemberFlow(flow, signal).synced)
+    this.#flow = startMemberFlow(flow, signal)
+    this.#synced.resolve(this.#flow.synced)
   }
 
   startWhenJoined(token: string): void {

@@ -1,6 +1,7 @@
 /** A server with no kube-apiserver underneath: it keeps the core kinds, users and rights by itself. */
 import { clusterIpPlugin } from '../../apiservice/admission/cluster-ip.ts'
 import { makeNamespaceLifecycle, storedNamespaces } from '../../apiservice/admission/namespace-lifecycle.ts'
+import { type Warner, warningPlugin } from '../../apiservice/admission/warnings.ts'
 import { bearerAuthenticator, type TokenLookup } from '../../apiservice/authn/bearer-token.ts'
 import { clientCertAuthenticator } from '../../apiservice/authn/client-cert.ts'
 import { authorizersInTurn } from '../../apiservice/authz/chain-of-authorizers.ts'
@@ -24,12 +25,19 @@ export type Extension = {
   readonly authorizers: readonly Authorizer[]
   readonly reviews: ReadonlyMap<string, Review>
   readonly views: ReadonlyMap<string, View>
+  readonly warners: readonly Warner[]
 }
 
 /** Of kube-apiserver. */
 const nodePorts = { first: 30_000, last: 32_767 }
 
-export const noExtension: Extension = { tokens: [], authorizers: [], reviews: new Map(), views: new Map() }
+export const noExtension: Extension = {
+  tokens: [],
+  authorizers: [],
+  reviews: new Map(),
+  views: new Map(),
+  warners: [],
+}
 
 export function standalone(extension: Extension): Surround {
   return (foundation, context) => surround(foundation, extension, context)
@@ -60,6 +68,7 @@ async function surround(
       makeNamespaceLifecycle(storedNamespaces(store)),
       escalationPlugin({ authorizer, rbac }),
       clusterIps,
+      warningPlugin(extension.warners, log),
     ],
     reviews: new Map([...accessReviews({ authorizer, rbac, clock }), ...extension.reviews]),
     views: extension.views,

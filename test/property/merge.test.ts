@@ -2,6 +2,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ExportedPort } from '../../src/api/kinds/exported-service.ts'
+import type { Contribution } from '../../src/contract.ts'
+import { forecast } from '../../src/merge/forecast.ts'
 import { merge } from '../../src/merge/merge.ts'
 import { portText } from '../../src/merge/ports.ts'
 import { contribution } from '../support/contributions.ts'
@@ -35,6 +37,8 @@ const arbitraryContribution = fc
           ...(trafficDistribution === undefined ? {} : { trafficDistribution }),
         }),
   )
+
+const reasonsOf = (list: readonly Contribution[]) => merge(list)?.conflicts.map(({ reason }) => reason) ?? []
 
 describe('merge, whatever the exports', () => {
   const exports = fc
@@ -77,6 +81,24 @@ describe('merge, whatever the exports', () => {
         const differs = list.some(c => text(c.service.ports) !== text(merged?.ports ?? []))
         expect(merged?.conflicts.some(c => c.reason === 'PortConflict')).toBe(differs)
       }),
+    )
+  })
+
+  it('is forecast: silence means that the export is used as it is, and brings no conflict', () => {
+    fc.assert(
+      fc.property(exports, list => {
+        const [after, ...others] = list
+        if (after === undefined || others.length === 0) return
+        const isSilent = forecast({ others, before: undefined, after }).length === 0
+        const before = reasonsOf(others)
+        const brought = reasonsOf(list).filter(reason => !before.includes(reason))
+        const merged = merge(list)
+        const used = merged?.ports.map(portText) ?? []
+        const isUsed = after.service.ports.every(port => used.includes(portText(port)))
+        if (reasonsOf(list).length === 0) expect(isSilent).toBe(true)
+        if (brought.length > 0 || !isUsed) expect(isSilent).toBe(false)
+      }),
+      { numRuns: 1_000 },
     )
   })
 

@@ -18,6 +18,7 @@ import { startInformer } from '../../src/cluster/informer.ts'
 import { equalJson } from '../../src/cluster/json.ts'
 import { MemoryCluster, type MemoryRequest } from '../../src/cluster/memory.ts'
 import { decodeBody, encodeBody } from '../../src/codec/object-bytes.ts'
+import type { ExportWarnings } from '../../src/export-warnings.ts'
 import { startHubFlow } from '../../src/hub-flow.ts'
 import type { Family } from '../../src/ip/address.ts'
 import { never } from '../../src/kernel/abort.ts'
@@ -82,6 +83,7 @@ export class MemoryMember {
   readonly local: TestCluster
   /** This member's way to the hub. */
   readonly hub: Link
+  warnings: ExportWarnings | undefined
   readonly #fleet: MemoryFleet
   #running = new AbortController()
 
@@ -94,7 +96,7 @@ export class MemoryMember {
 
   start(): void {
     this.#running = new AbortController()
-    startMemberFlow(
+    const flow = startMemberFlow(
       {
         cluster: this.id,
         local: this.local,
@@ -108,6 +110,7 @@ export class MemoryMember {
       },
       this.#running.signal,
     )
+    this.warnings = flow.warnings
   }
 
   stop(): void {

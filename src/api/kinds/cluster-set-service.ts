@@ -2,6 +2,7 @@ import { invalidValue } from '../../kernel/field-error.ts'
 import { timeSince } from '../duration.ts'
 import { ageColumn, defineKind, type ObjectOf } from '../kind.ts'
 import { type Infer, s } from '../schema.ts'
+import { exportedAttributes } from './exported-service.ts'
 
 const port = s.object({
   name: s.optional(s.string()),
@@ -10,7 +11,7 @@ const port = s.object({
   port: s.int({ minimum: 1, maximum: 65535 }),
 })
 
-const contributor = s.object({
+export const contributor = s.object({
   cluster: s.string({ minLength: 1, maxLength: 63, description: 'Id of a cluster whose export counts.' }),
   taint: s.optional(
     s.oneOf(['NoNewConnections', 'NoImport'], {
@@ -20,6 +21,13 @@ const contributor = s.object({
   ports: s.atomicList(port, {
     description: "The ports of that cluster's own Service: its slices name their ports as these are named.",
   }),
+  since: s.optional(
+    s.time({
+      description:
+        'Since when its export counts: the creationTimestamp, but no earlier than the hub first accepted the cluster. The oldest wins conflicts; absent, it is younger than all others.',
+    }),
+  ),
+  definition: s.optional(exportedAttributes),
 })
 export type Contributor = Infer<typeof contributor>
 

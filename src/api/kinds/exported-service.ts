@@ -31,23 +31,29 @@ export function toExportedPort({
   }
 }
 
+const attributes = {
+  type: s.oneOf(['ClusterSetIP', 'Headless'], {
+    description: 'What an import of this Service alone would be: Headless when its clusterIP is None.',
+  }),
+  ipFamilies: s.atomicList(s.oneOf(['IPv4', 'IPv6']), { maxItems: 2 }),
+  sessionAffinity: s.optional(s.string({ maxLength: 63 })),
+  sessionAffinityConfig: s.optional(
+    s.object({ clientIP: s.optional(s.object({ timeoutSeconds: s.optional(s.int()) })) }),
+  ),
+  internalTrafficPolicy: s.optional(s.string({ maxLength: 63 })),
+  trafficDistribution: s.optional(s.string({ maxLength: 63 })),
+}
+
 const service = s.object(
-  {
-    type: s.oneOf(['ClusterSetIP', 'Headless'], {
-      description: 'What an import of this Service alone would be: Headless when its clusterIP is None.',
-    }),
-    ports: s.atomicList(port, { maxItems: 1000 }),
-    ipFamilies: s.atomicList(s.oneOf(['IPv4', 'IPv6']), { maxItems: 2 }),
-    sessionAffinity: s.optional(s.string({ maxLength: 63 })),
-    sessionAffinityConfig: s.optional(
-      s.object({ clientIP: s.optional(s.object({ timeoutSeconds: s.optional(s.int()) })) }),
-    ),
-    internalTrafficPolicy: s.optional(s.string({ maxLength: 63 })),
-    trafficDistribution: s.optional(s.string({ maxLength: 63 })),
-  },
+  { ...attributes, ports: s.atomicList(port, { maxItems: 1000 }) },
   { description: 'The parts of the Service that merging needs.' },
 )
 export type ExportedServiceFacts = Infer<typeof service>
+
+/** The same without the ports. */
+export const exportedAttributes = s.object(attributes, {
+  description: 'What merging needs of the Service, apart from its ports.',
+})
 
 /** Leaves the import room for annotations of its own: an object may have 256 KiB of them. */
 const maxMapBytes = 128 * 1024

@@ -263,6 +263,7 @@ describe('exported labels and annotations', () => {
     expect(imported?.metadata.annotations).toEqual({
       x: '1',
       'isthmus.dev/exported-keys': expect.any(String),
+      'isthmus.dev/exports': expect.any(String),
     })
     const own = {
       ...imported?.metadata.annotations,
@@ -281,6 +282,7 @@ describe('exported labels and annotations', () => {
     expect(after?.metadata.annotations).toEqual({
       'multicluster.kubernetes.io/derived-service': 'derived-1',
       'isthmus.dev/exported-keys': '{}',
+      'isthmus.dev/exports': expect.any(String),
     })
   })
 
@@ -295,7 +297,11 @@ describe('exported labels and annotations', () => {
     await fleet.settle()
     const imported = await fleet.member('c2').importOf('web')
     expect(imported?.metadata.labels).toEqual({ ok: '1' })
-    expect(Object.keys(imported?.metadata.annotations ?? {})).toEqual(['fine', 'isthmus.dev/exported-keys'])
+    expect(Object.keys(imported?.metadata.annotations ?? {})).toEqual([
+      'fine',
+      'isthmus.dev/exported-keys',
+      'isthmus.dev/exports',
+    ])
     const found = await fleet
       .member('c1')
       .local.get(serviceExports, { namespace: 'shop', name: 'web' }, never)

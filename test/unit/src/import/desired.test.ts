@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { exportsOf } from '../../../../src/api/exports-annotation.ts'
 import type { ClusterSetService } from '../../../../src/api/kinds/cluster-set-service.ts'
 import type { ServiceImport } from '../../../../src/api/kinds/service-import.ts'
-import { desiredImport, desiredStatus, isOurs } from '../../../../src/import/desired.ts'
+import { desiredImport, desiredStatus, exportedMapsOf, isOurs } from '../../../../src/import/desired.ts'
 import type { Family } from '../../../../src/ip/address.ts'
 
 const both: readonly Family[] = ['IPv4', 'IPv6']
@@ -94,6 +95,31 @@ describe('desiredImport', () => {
       expect(desiredImport(clusterSetService({ labels: { a: '1' } }), both, spoiled)).toEqual(first)
     },
   )
+
+  it('tells what each cluster exports, and no more when the hub does not', () => {
+    const told = { cluster: 'east', ports: [], definition: { type: 'Headless' as const, ipFamilies: [] } }
+    const first = desiredImport(clusterSetService({}, { clusters: [told] }), both, undefined)
+    expect(exportsOf(first.metadata)).toEqual([told])
+    expect(exportsOf(desiredImport(clusterSetService(), both, first).metadata)).toBeUndefined()
+  })
+
+  it('tells exported labels and annotations from those of others', () => {
+    const service = clusterSetService({ labels: { a: '1' }, annotations: { x: '1' } })
+    const { metadata, ...rest } = desiredImport(service, both, undefined)
+    const touched = {
+      ...rest,
+      metadata: {
+        ...metadata,
+        labels: { ...metadata.labels, mine: '1' },
+        annotations: { ...metadata.annotations, note: 'mine' },
+      },
+    }
+    expect(exportedMapsOf(touched)).toEqual({ labels: { a: '1' }, annotations: { x: '1' } })
+    expect(exportedMapsOf({ ...rest, metadata: { name: 'web', labels: { mine: '1' } } })).toEqual({
+      labels: {},
+      annotations: {},
+    })
+  })
 
   it('knows what an agent made', () => {
     const made = desiredImport(clusterSetService(), both, undefined)
