@@ -74,7 +74,7 @@ export const sections: readonly Section[] = [
       54: 'JSON patches take all operations and escapes; one that fails is a 422.',
       55: 'Merge patches: null deletes, lists are replaced, what is no object is a 400.',
       56: 'Strategic merge patches are a 415 unless the kind has merge keys for them.',
-      57: 'A patch that names another resourceVersion or uid is a 409.',
+      57: 'A patch that names another resourceVersion is a 409; one that names another uid is refused.',
       58: 'A patch that names no version is applied to the newest state, however many races it loses.',
       59: 'Patches other than apply do not create: 404.',
       60: 'Apply creates (201) and updates (200), from YAML and from JSON.',

@@ -162,7 +162,7 @@ suite.every(isStored, subject => {
     const first = place.sample()
     const made = await place.create(first)
     const ways: readonly (readonly [string, (object: KubeObject) => string])[] = [
-      ['application/yaml', object => stringify(object)],
+      ['application/yaml', object => stringify(object, { version: '1.1' })],
       ['', object => JSON.stringify(object)],
       ['application/json; charset=utf-8', object => JSON.stringify(object)],
     ]

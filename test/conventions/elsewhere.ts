@@ -27,15 +27,14 @@ export const deferred: Readonly<Record<number, string>> = {
 
 /** What the proofs of a line leave open. */
 export const remarks: Readonly<Record<number, string>> = {
+  57: 'another uid is a 422, as kube-apiserver answers, and not a 409',
   86: 'objects that are computed come sorted by what they are computed from',
   90: 'not yet on another replica',
   143: 'not yet by every replica',
 }
 
 /** Lines of the first three sections whose tests are still to be written. */
-const early: readonly number[] = [
-  54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77,
-]
+const early: readonly number[] = [77]
 
 /** Lines of the other sections whose tests are still to be written. */
 const late: readonly number[] = [

@@ -15,6 +15,11 @@ export function changesOf({ schema }: AnyKind, object: KubeObject): readonly Cha
   return changesWithin({ ...schema, properties }, object, [])
 }
 
+/** Changes of one scalar each inside of the status. */
+export function statusChangesOf({ schema }: AnyKind, { status }: KubeObject): readonly Change[] {
+  return changesWithin(schema.properties?.status ?? {}, status, ['status'])
+}
+
 /** The object with another value at one place. */
 export function changed(object: KubeObject, { path, value }: Change): KubeObject {
   return replacedAt(object, path, value) as KubeObject
@@ -31,10 +36,22 @@ export function pathText(path: Path): string {
 export function statusesOf({ schema }: AnyKind): readonly Readonly<Record<string, unknown>>[] {
   const status = schema.properties?.status
   if (status === undefined) return []
-  return fc
-    .sample(valueMatching(status), { seed: 7, numRuns: 200 })
+  return samplesOf(status, 200)
     .map(value => value as Readonly<Record<string, unknown>>)
     .toSorted((a, b) => Object.keys(b).length - Object.keys(a).length)
+}
+
+/** Always the same. Integers are such that the JSON of tests can carry them. */
+function samplesOf(schema: JsonSchema, count: number): readonly unknown[] {
+  return fc.sample(valueMatching(schema), { seed: 7, numRuns: count }).map(inJson)
+}
+
+function inJson(value: unknown): unknown {
+  if (typeof value === 'bigint') return Number(BigInt.asUintN(31, value))
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? value : Math.trunc(value) % 2 ** 31
+  if (Array.isArray(value)) return value.map(inJson)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, inJson(field)]))
 }
 
 /** Where objects of a closed schema stand in an object: nothing but what the schema names may be put there. */
@@ -62,11 +79,7 @@ function changesWithin(schema: JsonSchema, value: unknown, path: Path): readonly
     )
     const missing = Object.entries(properties)
       .filter(([name]) => !Object.hasOwn(value, name))
-      .flatMap(([name, field]) =>
-        fc
-          .sample(valueMatching(field), { seed: 7, numRuns: 3 })
-          .map(made => ({ path: [...path, name], value: made })),
-      )
+      .flatMap(([name, field]) => samplesOf(field, 3).map(made => ({ path: [...path, name], value: made })))
     return path.length === 0 ? within : [...within, ...missing]
   }
   return others(schema, value).map(other => ({ path, value: other }))

@@ -3,7 +3,7 @@ import { type AnyKind, apiVersionOf } from '../../../src/api/kind.ts'
 import type { KubeObject } from '../../../src/api/meta.ts'
 import type { ApiClient, OpenAnswer } from '../../support/api-client.ts'
 import type { Answer, Ask } from './ask.ts'
-import { changed, changesOf, statusesOf } from './changes.ts'
+import { changed, changesOf, statusChangesOf, statusesOf } from './changes.ts'
 import { nthSample } from './samples.ts'
 import { seen, viewer } from './server.ts'
 
@@ -150,12 +150,16 @@ export class Place {
 
   /** The object with another status that its kind allows. */
   async withStatus(object: KubeObject): Promise<KubeObject> {
-    for (const status of statusesOf(this.subject.kind)) {
-      const other = { ...object, status }
+    const { kind } = this.subject
+    const candidates = [
+      ...statusesOf(kind).map(status => ({ ...object, status })),
+      ...statusChangesOf(kind, object).map(change => changed(object, change)),
+    ]
+    for (const other of candidates) {
       const tried = await this.put(other, { subresource: 'status', query: '?dryRun=All' })
       if (tried.code === 200 && !isDeepStrictEqual(tried.body.status, object.status)) return other
     }
-    throw new Error(`no status is allowed for ${this.subject.kind.kind}`)
+    throw new Error(`no status is allowed for ${kind.kind}`)
   }
 
   get(object: KubeObject, subresource = ''): Promise<Answer> {
