@@ -1,7 +1,7 @@
 /** The order in which one message is worked on: parse → decide → write. Wires the stages; sockets are not known here. */
 import { decide, emptyDecision, refuse } from './answer/decision.ts'
 import { writeSections } from './answer/sections.ts'
-import { type Observer, type Random, type Responder, rcode, type Transport, type Zone } from './contract.ts'
+import { type Observer, type Origin, type Random, type Responder, rcode, type Zone } from './contract.ts'
 import { emptyQuery, type Parsed, parseQuery } from './wire/query.ts'
 import { beginReply, emptyReply, optSize, sizeLimit, writeHeader, writeOpt } from './wire/reply.ts'
 
@@ -44,36 +44,36 @@ export class Chain implements Responder {
     return this.#reply.bytes
   }
 
-  respond(message: Buffer, transport: Transport): number {
+  respond(message: Buffer, origin: Origin): number {
     const { observer } = this.#options
     const parsed = parseQuery(message, this.#query)
     if (parsed === 'drop') {
-      observer.dropped(transport)
+      observer.dropped(origin.transport)
       return 0
     }
     const decision = this.#decision
     try {
       if (parsed === 'query') decide(this.#query, this.#options.zones, decision)
       else refuse(decision, refusals[parsed])
-      this.#write(message, transport)
+      this.#write(message, origin)
     } catch (thrown) {
       observer.fault(thrown)
       refuse(decision, rcode.servFail)
-      this.#write(message, transport)
+      this.#write(message, origin)
     }
-    observer.answered(this.#query, decision, this.#reply, transport)
+    observer.answered(this.#query, decision, this.#reply, origin)
     return this.#reply.length
   }
 
-  #write(message: Buffer, transport: Transport): void {
+  #write(message: Buffer, origin: Origin): void {
     const query = this.#query
     const decision = this.#decision
     const reply = this.#reply
     const { nsid, random } = this.#options
     beginReply(reply, message, query)
-    reply.limit = sizeLimit(query, transport) - optSize(query, decision, nsid)
+    reply.limit = sizeLimit(query, origin) - optSize(query, decision, nsid)
     writeSections(reply, query, decision, random)
     writeOpt(reply, query, decision, nsid)
-    writeHeader(reply, query, decision, transport)
+    writeHeader(reply, query, decision, origin)
   }
 }

@@ -13,6 +13,7 @@ export const rrType = {
   a: 1,
   ns: 2,
   soa: 6,
+  ptr: 12,
   txt: 16,
   sig: 24,
   aaaa: 28,
@@ -44,7 +45,20 @@ export const extendedError = { none: -1, notReady: 14, notAuthoritative: 20 } as
 /** Octets before the question of every message. */
 export const headerOctets = 12
 
+/** No answer in a datagram is larger, whatever its client says (DNS flag day 2020); a client may always be sent the least. */
+export const maxUdpOctets = 1232
+export const minUdpOctets = 512
+
 export type Transport = 'udp' | 'tcp'
+
+/** Who sent a message, and what fits into what is sent back: for datagrams one object, filled again for each. */
+export type Origin = {
+  readonly transport: Transport
+  address: string
+  port: number
+  /** The most octets of an answer; for datagrams whatever the client says. */
+  octets: number
+}
 
 /** A port as a record needs it. `port` is 0 where the source gives no number, `name` is empty where it gives none. */
 export type PortFacts = { readonly name: string; readonly protocol: string; readonly port: number }
@@ -67,7 +81,9 @@ export type ServiceFacts = {
   readonly ips: readonly string[]
   /** Of the import; records of headless services take those of the slices. */
   readonly ports: readonly PortFacts[]
-  /** Ordered by name, so that the same slices always give the same facts; empty for ClusterSetIP. */
+  /** `C.S.N` is to have records: those of the endpoints of cluster C. */
+  readonly perCluster: boolean
+  /** Ordered by name, so that the same slices always give the same facts; empty where nothing is made of them. */
   readonly slices: readonly SliceFacts[]
 }
 
@@ -100,10 +116,12 @@ export type Problem = { readonly reason: ProblemReason; readonly subject: string
 /**
  * The records of one service, ready to be copied into answers. Structured clone carries it to the workers.
  * `sets` holds four numbers a record set: index in `names`, type, first octet in `bytes`, octet after the last. Sets of
- * one name are adjacent, in the order A, AAAA, SRV, TXT, NS. Each record in `bytes` begins with the owner 0xC00C, a
+ * one name are adjacent, in the order A, AAAA, SRV, TXT, PTR, NS. Each record in `bytes` begins with the owner 0xC00C, a
  * pointer to the question's name.
  */
 export type CompiledService = {
+  /** 0 for the zone of the services, from 1 on for the reverse zones. */
+  readonly zone: number
   readonly key: ServiceKey
   readonly names: readonly string[]
   readonly sets: Uint32Array
@@ -121,6 +139,10 @@ export type ZoneSettings = {
   readonly negativeTtlSeconds: number
   /** Addresses of `ns.dns.<origin>`. */
   readonly nameServerAddresses: readonly string[]
+  /** How many endpoints of a headless service its own name answers with, at most. */
+  readonly maxEndpoints: number
+  /** Names of the zones in which ClusterSetIPs have PTR records: `112.10.in-addr.arpa`. */
+  readonly reverseZones: readonly string[]
 }
 
 /** A change of the zone as it goes to a worker. */
@@ -215,18 +237,34 @@ export type Random = () => number
 /** Answers one message. Whoever owns a socket calls it; that many octets of `bytes` are to be sent, none when it is 0. */
 export interface Responder {
   readonly bytes: Buffer
-  respond(message: Buffer, transport: Transport): number
+  respond(message: Buffer, origin: Origin): number
 }
 
 /** Counts what happens. Called on every message, so it must not allocate; what it is given is filled again later. */
 export interface Observer {
   /** Messages came in; the one after another that is answered begins where that ends. */
   begin(): void
-  answered(query: Query, decision: Decision, reply: Reply, transport: Transport): void
+  answered(query: Query, decision: Decision, reply: Reply, origin: Origin): void
   dropped(transport: Transport): void
   /** A fault of ours; the client gets SERVFAIL. */
   fault(thrown: unknown): void
 }
+
+/** One answer as the log tells it. */
+export type LoggedAnswer = {
+  readonly client: string
+  readonly port: number
+  readonly proto: Transport
+  /** Folded; empty when no question could be read. */
+  readonly name: string
+  readonly type: string
+  readonly rcode: string
+  readonly answers: number
+  readonly octets: number
+}
+
+/** `left` were more than are gathered at a time. */
+export type LoggedAnswers = { readonly answers: readonly LoggedAnswer[]; readonly left: number }
 
 /** Counts since the report before. */
 export type Report = {

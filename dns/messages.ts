@@ -1,18 +1,29 @@
 /** What the main thread and a worker say to each other. */
-import type { CompiledService, Report, ZoneChange, ZoneSettings } from './contract.ts'
+import type { CompiledService, LoggedAnswers, Report, ZoneChange, ZoneSettings } from './contract.ts'
 import type { Endpoint } from './server/bind.ts'
+import type { QueryLogLevel } from './server/query-log.ts'
 
 /** Tells our workers from those of others. */
 export const workerRole = 'isthmus-dns'
+
+/** How large answers in datagrams may be. */
+export type UdpLimits = {
+  /** Blocks of addresses; undefined for all addresses. */
+  readonly nearNetworks: readonly string[] | undefined
+  /** For who is outside of them. */
+  readonly farOctets: number
+}
 
 /** `workerData`. */
 export type WorkerSettings = {
   readonly role: typeof workerRole
   readonly endpoint: Endpoint
   readonly zone: ZoneSettings
-  /** Records that every zone has. */
-  readonly fixed: CompiledService
+  /** Records that the zones have whatever is imported. */
+  readonly fixed: readonly CompiledService[]
   readonly nsid: string | undefined
+  readonly limits: UdpLimits
+  readonly queryLog: QueryLogLevel
 }
 
 export type ToWorker =
@@ -29,3 +40,4 @@ export type FromWorker =
   /** A change is in; `names` own records now. */
   | { readonly kind: 'applied'; readonly names: number }
   | { readonly kind: 'report'; readonly report: Report }
+  | ({ readonly kind: 'answers' } & LoggedAnswers)

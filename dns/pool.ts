@@ -92,6 +92,10 @@ export class WorkerPool {
         if (report.fault !== undefined)
           log.error('answering failed', { error: report.fault, count: report.faults })
       },
+      onAnswers({ answers, left }) {
+        for (const answer of answers) log.info('answered', answer)
+        if (left > 0) log.warn('answers not logged', { count: left })
+      },
       onNames: count => instruments.names(count),
       onError: thrown => log.error('answering thread failed', { error: errorText(thrown) }),
     }

@@ -2,16 +2,20 @@ import type { Logger } from '../src/kernel/log.ts'
 import type { Problem, ProblemReason, ServiceKey } from './contract.ts'
 import type { Instruments } from './instruments.ts'
 
+export type OnProblem = (key: ServiceKey, problem: Problem) => void
+
 /** What cannot be published, said once each time it appears. */
 export class Problems {
   readonly #log: Logger
   readonly #instruments: Instruments
+  readonly #onNew: OnProblem
   readonly #known = new Map<ServiceKey, readonly Problem[]>()
   readonly #counts = new Map<ProblemReason, number>()
 
-  constructor(log: Logger, instruments: Instruments) {
+  constructor(log: Logger, instruments: Instruments, onNew: OnProblem) {
     this.#log = log
     this.#instruments = instruments
+    this.#onNew = onNew
   }
 
   /** All problems of a service as it is now. */
@@ -28,6 +32,7 @@ export class Problems {
           reason,
           subject: subject.slice(0, 253),
         })
+        this.#onNew(key, problem)
       }
     }
     if (problems.length === 0) this.#known.delete(key)

@@ -7,8 +7,8 @@ import type { Clock } from '../src/kernel/clock.ts'
 import type { Logger } from '../src/kernel/log.ts'
 import type { CompiledService, ServiceKey, ServiceSource, ZoneChange, ZoneSettings } from './contract.ts'
 import type { Instruments } from './instruments.ts'
-import { Problems } from './problems.ts'
-import { compileService } from './zone/compile.ts'
+import { type OnProblem, Problems } from './problems.ts'
+import { type Compiled, compileService } from './zone/compile.ts'
 import { nextSerial } from './zone/serial.ts'
 
 export type PublisherOptions = {
@@ -20,6 +20,8 @@ export type PublisherOptions = {
   readonly instruments: Instruments
   /** Hands a change to all workers; resolves when they answer with it. */
   readonly apply: (change: ZoneChange) => Promise<void>
+  /** Hears of each part of a service that has no record, once each time it appears. */
+  readonly onProblem: OnProblem
   /** All that was known when a source was set is out. */
   readonly loaded: () => void
 }
@@ -45,7 +47,7 @@ export class Publisher {
   constructor(options: PublisherOptions, signal: AbortSignal) {
     this.#options = options
     this.#signal = signal
-    this.#problems = new Problems(options.log, options.instruments)
+    this.#problems = new Problems(options.log, options.instruments, options.onProblem)
   }
 
   get serial(): number {
@@ -109,10 +111,10 @@ export class Publisher {
     const removed: ServiceKey[] = []
     for (const key of this.#dirty) {
       this.#dirty.delete(key)
-      const service = this.#compiled(key)
-      if (service === 'failed') continue
-      if (service === undefined) removed.push(key)
-      else put.push(service)
+      const compiled = this.#compiled(key)
+      if (compiled === 'failed') continue
+      if (compiled === undefined) removed.push(key)
+      else put.push(compiled.service, ...compiled.reverse)
       if (put.length + removed.length >= maxServices || clock.now() - started >= maxCompileMs) break
     }
     this.#serial = nextSerial(this.#serial, started)
@@ -122,7 +124,7 @@ export class Publisher {
   }
 
   /** Undefined when there is no such service any more; after a fault of ours what was served goes on. */
-  #compiled(key: ServiceKey): CompiledService | undefined | 'failed' {
+  #compiled(key: ServiceKey): Compiled | undefined | 'failed' {
     const { settings, log, instruments, elapsedMs } = this.#options
     try {
       const facts = this.#source?.facts(key)
@@ -132,11 +134,11 @@ export class Publisher {
         return undefined
       }
       const started = elapsedMs()
-      const { service, problems } = compileService(facts, settings)
+      const compiled = compileService(facts, settings)
       instruments.buildSeconds((elapsedMs() - started) / 1000)
       this.#served.add(key)
-      this.#problems.set(key, problems)
-      return service
+      this.#problems.set(key, compiled.problems)
+      return compiled
     } catch (thrown) {
       log.error('service cannot be compiled', { service: key, error: errorText(thrown) })
       return 'failed'

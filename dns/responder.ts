@@ -2,45 +2,32 @@
  * Wires the responder: services from the cluster, or from disk while it is away → records → workers. The main thread only
  * compiles; every query is answered by a worker.
  */
-import { isIP } from 'node:net'
-import { networkInterfaces } from 'node:os'
 import type { Cluster } from '../src/cluster/cluster.ts'
 import { background, errorText, never, sleep } from '../src/kernel/abort.ts'
 import type { Clock } from '../src/kernel/clock.ts'
 import { badRequest } from '../src/kernel/errors.ts'
 import type { Logger } from '../src/kernel/log.ts'
 import type { Metrics } from '../src/kernel/metrics.ts'
-import { maxNsidOctets } from './chain.ts'
-import { rrType, type ServiceSource, type ZoneSettings } from './contract.ts'
+import { rrType, type ZoneSettings } from './contract.ts'
 import { type Instruments, instrumentsOf, observeSource } from './instruments.ts'
-import { workerRole } from './messages.ts'
 import { WorkerPool } from './pool.ts'
 import { Publisher } from './publisher.ts'
 import { queryItself } from './server/self-query.ts'
+import { type AnswerOptions, workerSettings, zoneSettings } from './settings.ts'
 import { storedServices } from './source/snapshot-file.ts'
 import { SnapshotKeeper } from './source/snapshot-keeper.ts'
-import { watchServices } from './source/watch.ts'
-import { compileFixed } from './zone/fixed.ts'
+import { type WatchedSource, watchServices } from './source/watch.ts'
+import { Warnings } from './warnings.ts'
 import { wireName } from './zone/names.ts'
 
-export type DnsOptions = {
+export type DnsOptions = AnswerOptions & {
   readonly cluster: Cluster
-  /** An IP address; `::` for all of both families. */
-  readonly host: string
   /** For UDP and TCP; 0 for one that is free. */
   readonly port: number
-  /** `clusterset.local` when absent. */
-  readonly zone?: string
-  /** Of all records but the schema's version; 0 to 3600, 5 when absent. */
-  readonly ttlSeconds?: number
   /** Where the last known services are kept; absent for nowhere. */
   readonly snapshotFile?: string
   /** Answering threads; 1 when absent. */
   readonly workers?: number
-  /** What `ns.dns` in the zone resolves to; absent for the address that is listened on. */
-  readonly nameServerAddresses?: readonly string[]
-  /** What NSID answers; absent for nothing. */
-  readonly nsid?: string
   /** How long `close` goes on answering: until nobody sends queries here any more. 0 when absent. */
   readonly lameDuckMs?: number
   readonly clock: Clock
@@ -60,7 +47,6 @@ export type Dns = {
   close(): Promise<void>
 }
 
-const maxTtlSeconds = 3600
 const maxWorkers = 64
 
 /** Resolves when queries are answered; rejects with one sentence when the port cannot be had. Closes when the signal aborts. */
@@ -81,41 +67,12 @@ function startPool(
   settings: ZoneSettings,
   instruments: Instruments,
 ): Promise<WorkerPool> {
-  const { host, port, workers = 1, nsid, clock, log } = options
-  if (isIP(host) === 0) throw badRequest(`dns: host ${JSON.stringify(host)} is not an IP address`)
+  const { host, port, workers = 1, clock, log } = options
+  const worker = workerSettings(options, settings)
   if (!Number.isInteger(workers) || workers < 1 || workers > maxWorkers) {
     throw badRequest(`dns: workers must be 1 to ${maxWorkers}, not ${workers}`)
   }
-  if (nsid !== undefined && Buffer.byteLength(nsid) > maxNsidOctets) {
-    throw badRequest(`dns: nsid must have at most ${maxNsidOctets} octets`)
-  }
-  const worker = { role: workerRole, zone: settings, fixed: compileFixed(settings), nsid } as const
   return WorkerPool.start({ workers, host, port, settings: worker, clock, log, instruments })
-}
-
-function zoneSettings(options: DnsOptions): ZoneSettings {
-  const { zone = 'clusterset.local', ttlSeconds = 5, host, nameServerAddresses } = options
-  if (!Number.isInteger(ttlSeconds) || ttlSeconds < 0 || ttlSeconds > maxTtlSeconds) {
-    throw badRequest(`dns: ttlSeconds must be 0 to ${maxTtlSeconds}, not ${ttlSeconds}`)
-  }
-  // Throws when it is none.
-  wireName(zone)
-  return {
-    origin: zone.replace(/\.$/, '').toLowerCase(),
-    ttlSeconds,
-    negativeTtlSeconds: Math.min(ttlSeconds, 5),
-    nameServerAddresses: nameServerAddresses ?? ownAddresses(host),
-  }
-}
-
-/** The address that is listened on; for all addresses, the first of each family that others can reach. */
-function ownAddresses(host: string): readonly string[] {
-  if (host !== '0.0.0.0' && host !== '::') return [host]
-  const outside = Object.values(networkInterfaces())
-    .flatMap(addresses => addresses ?? [])
-    .filter(({ internal, address }) => !internal && !address.startsWith('fe80:'))
-  const families = host === '::' ? ['IPv4', 'IPv6'] : ['IPv4']
-  return families.flatMap(family => outside.find(address => address.family === family)?.address ?? [])
 }
 
 type Parts = { readonly settings: ZoneSettings; readonly instruments: Instruments; readonly pool: WorkerPool }
@@ -127,15 +84,17 @@ class RunningResponder implements Dns {
   readonly #keeper: SnapshotKeeper
   readonly #publisher: Publisher
   #loaded: boolean = false
-  #live: ServiceSource | undefined
+  #live: WatchedSource | undefined
   #closed: Promise<void> | undefined
 
   constructor(options: DnsOptions, parts: Parts) {
-    const { clock, log, snapshotFile } = options
+    const { cluster, clock, log, snapshotFile } = options
     const { settings, instruments, pool } = parts
     this.#options = options
     this.#parts = parts
     this.#keeper = new SnapshotKeeper({ file: snapshotFile, clock, log })
+    const importOf: WatchedSource['importOf'] = key => this.#live?.importOf(key)
+    const warnings = new Warnings({ cluster, clock, log, importOf }, this.#stop.signal)
     const publisher = new Publisher(
       {
         settings,
@@ -144,6 +103,7 @@ class RunningResponder implements Dns {
         log,
         instruments,
         apply: change => pool.apply(change),
+        onProblem: (key, problem) => warnings.tell(key, problem),
         loaded: () => this.#onLoaded(),
       },
       this.#stop.signal,

@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { Clock } from '../src/kernel/clock.ts'
 import { internal, StatusError } from '../src/kernel/errors.ts'
-import type { Report, ZoneChange } from './contract.ts'
+import type { LoggedAnswers, Report, ZoneChange } from './contract.ts'
 import type { FromWorker, ToWorker, WorkerSettings } from './messages.ts'
 
 const entry = new URL('./worker.ts', import.meta.url)
@@ -17,6 +17,7 @@ const resourceLimits = { maxOldGenerationSizeMb: 1024, maxYoungGenerationSizeMb:
 
 export type ThreadEvents = {
   onReport(report: Report): void
+  onAnswers(logged: LoggedAnswers): void
   onNames(count: number): void
   /** Something was thrown that nobody caught; the thread ends. */
   onError(thrown: unknown): void
@@ -84,6 +85,9 @@ export class AnsweringThread {
         return
       case 'report':
         events.onReport(message.report)
+        return
+      case 'answers':
+        events.onAnswers(message)
         return
       case 'listening':
       case 'refused':

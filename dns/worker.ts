@@ -6,15 +6,24 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { errorText } from '../src/kernel/abort.ts'
 import { systemClock } from '../src/kernel/clock.ts'
 import { Chain } from './chain.ts'
-import { type FromWorker, type ToWorker, type WorkerSettings, workerRole } from './messages.ts'
-import type { Endpoint } from './server/bind.ts'
+import { maxUdpOctets, type Observer } from './contract.ts'
+import {
+  type FromWorker,
+  type ToWorker,
+  type UdpLimits,
+  type WorkerSettings,
+  workerRole,
+} from './messages.ts'
 import { tcpLimits } from './server/limits.ts'
+import { Networks } from './server/networks.ts'
+import { QueryLog } from './server/query-log.ts'
 import { Tally } from './server/tally.ts'
 import { serveTcp, type TcpServer } from './server/tcp.ts'
-import { serveUdp, type UdpServer } from './server/udp.ts'
-import { ZoneSnapshot } from './zone/snapshot.ts'
+import { serveUdp, type UdpClamp, type UdpServer } from './server/udp.ts'
+import { Zones } from './zone/zones.ts'
 
 const reportEveryMs = 1000
+const logEveryMs = 200
 /** With port 0 a port that is free for UDP may be taken for TCP. */
 const portAttempts = 16
 
@@ -24,23 +33,25 @@ type Sockets = { readonly udp: UdpServer; readonly tcp: TcpServer }
 async function run(port: Port, settings: WorkerSettings): Promise<void> {
   const say = (message: FromWorker): void => port.postMessage(message)
   const report = (): void => say({ kind: 'report', report: tally.take() })
+  const logged = (): void => say({ kind: 'answers', ...observer.take() })
   const tally = new Tally(
     () => performance.now(),
     () => void systemClock.after(reportEveryMs, report),
   )
-  const zone = new ZoneSnapshot(settings.zone)
-  zone.apply({ serial: 0, put: [settings.fixed], removed: [] })
+  const observer = new QueryLog(settings.queryLog, tally, () => void systemClock.after(logEveryMs, logged))
+  const zones = new Zones(settings.zone)
+  zones.apply({ serial: 0, put: settings.fixed, removed: [] })
   const nsid = settings.nsid === undefined ? undefined : Buffer.from(settings.nsid)
-  const chain = new Chain({ zones: [zone], nsid, random: Math.random, observer: tally })
-  const sockets = await listen(settings.endpoint, chain, tally)
+  const responder = new Chain({ zones: zones.all, nsid, random: Math.random, observer })
+  const sockets = await listen(settings, responder, observer)
   port.on('message', (message: ToWorker) => {
     switch (message.kind) {
       case 'change':
-        zone.apply(message.change)
-        say({ kind: 'applied', names: zone.names })
+        zones.apply(message.change)
+        say({ kind: 'applied', names: zones.names })
         return
       case 'loaded':
-        zone.loaded = true
+        zones.loaded()
         return
       case 'report':
         report()
@@ -53,18 +64,29 @@ async function run(port: Port, settings: WorkerSettings): Promise<void> {
   say({ kind: 'listening', port: sockets.udp.port })
 }
 
-async function listen(endpoint: Endpoint, chain: Chain, tally: Tally): Promise<Sockets> {
+async function listen(
+  { endpoint, limits }: WorkerSettings,
+  responder: Chain,
+  observer: Observer,
+): Promise<Sockets> {
+  const udpOptions = { responder, observer, clamp: clampOf(limits) }
   for (let attempt = 1; ; attempt++) {
-    const udp = await serveUdp(endpoint, chain, tally)
+    const udp = await serveUdp(endpoint, udpOptions)
     try {
       const tcpEndpoint = { ...endpoint, port: udp.port }
-      const options = { limits: tcpLimits, clock: systemClock, responder: chain, observer: tally }
+      const options = { limits: tcpLimits, clock: systemClock, responder, observer }
       return { udp, tcp: await serveTcp(tcpEndpoint, options) }
     } catch (thrown) {
       await udp.close()
       if (endpoint.port !== 0 || attempt === portAttempts) throw thrown
     }
   }
+}
+
+function clampOf({ nearNetworks, farOctets }: UdpLimits): UdpClamp {
+  if (nearNetworks === undefined) return () => maxUdpOctets
+  const near = new Networks(nearNetworks)
+  return address => (near.includes(address) ? maxUdpOctets : farOctets)
 }
 
 /** With its sockets and its port closed nothing keeps the thread alive. */

@@ -53,9 +53,9 @@ function recordOctets(bytes: Buffer, at: number): number {
   return recordHeaderOctets + ((bytes[length] ?? 0) << 8) + (bytes[length + 1] ?? 0)
 }
 
-/** Records of one type are of one length, SRV aside, where targets differ. */
+/** Addresses are of one length, names are not. */
 function isUniform(set: RecordSet): boolean {
-  return set.type !== rrType.srv
+  return set.type === rrType.a || set.type === rrType.aaaa
 }
 
 function countOf(set: RecordSet): number {

@@ -1,14 +1,22 @@
 /** One TCP client: frames in, frames out, bounded in memory and time. */
 import type { Socket } from 'node:net'
 import type { Clock } from '../../src/kernel/clock.ts'
-import type { Observer, Responder } from '../contract.ts'
+import type { Observer, Origin, Responder } from '../contract.ts'
 import { type FrameBatch, nextFrame } from './frames.ts'
 import type { Limited, TcpLimits } from './limits.ts'
 
 /** As much of a socket as a connection needs. */
 export type Peer = Pick<
   Socket,
-  'remoteAddress' | 'writableLength' | 'write' | 'end' | 'destroy' | 'destroySoon' | 'pause' | 'resume'
+  | 'remoteAddress'
+  | 'remotePort'
+  | 'writableLength'
+  | 'write'
+  | 'end'
+  | 'destroy'
+  | 'destroySoon'
+  | 'pause'
+  | 'resume'
 >
 
 export type ConnectionOptions = {
@@ -20,13 +28,15 @@ export type ConnectionOptions = {
   readonly batch: FrameBatch
 }
 
+/** What the length before a message can say. */
+const messageOctets = 65_535
 /** Answers gathered before they are handed to the socket. */
 const batchOctets = 64 * 1024
 
 const nothing = Buffer.alloc(0)
 
 export class Connection implements Limited {
-  readonly address: string
+  readonly #origin: Origin
   readonly #socket: Peer
   readonly #options: ConnectionOptions
   /** What was received and not yet answered: part of a frame, or more while the client does not read. */
@@ -37,8 +47,13 @@ export class Connection implements Limited {
   constructor(socket: Peer, options: ConnectionOptions) {
     this.#socket = socket
     this.#options = options
-    this.address = socket.remoteAddress ?? ''
+    const { remoteAddress = '', remotePort = 0 } = socket
+    this.#origin = { transport: 'tcp', address: remoteAddress, port: remotePort, octets: messageOctets }
     this.#deadline = options.clock.now() + options.limits.idleMs
+  }
+
+  get address(): string {
+    return this.#origin.address
   }
 
   get idle(): boolean {
@@ -98,7 +113,7 @@ export class Connection implements Limited {
   /** False when the frame is no query: whoever sends answers has no business here. */
   #respond(frame: Buffer): boolean {
     const { responder, batch } = this.#options
-    const octets = responder.respond(frame, 'tcp')
+    const octets = responder.respond(frame, this.#origin)
     if (octets === 0) return false
     batch.add(responder.bytes, octets)
     return true

@@ -4,52 +4,22 @@ import {
   type Decision,
   durationBuckets,
   type Observer,
+  type Origin,
   type Query,
   type Reply,
   type Report,
   rcode,
   type Transport,
 } from '../contract.ts'
+import { rcodeLabels, typeLabels } from './labels.ts'
 
 const transports: readonly Transport[] = ['udp', 'tcp']
-
-/** Types that have a label of their own; clients choose types, so the rest shares one. */
-const typeLabels: ReadonlyMap<number, string> = new Map([
-  [1, 'A'],
-  [2, 'NS'],
-  [5, 'CNAME'],
-  [6, 'SOA'],
-  [12, 'PTR'],
-  [13, 'HINFO'],
-  [15, 'MX'],
-  [16, 'TXT'],
-  [28, 'AAAA'],
-  [33, 'SRV'],
-  [35, 'NAPTR'],
-  [43, 'DS'],
-  [48, 'DNSKEY'],
-  [64, 'SVCB'],
-  [65, 'HTTPS'],
-  [251, 'IXFR'],
-  [252, 'AXFR'],
-  [255, 'ANY'],
-])
 
 const labels = ['other', ...typeLabels.values()]
 /** By type number. */
 const labelIndex = new Uint8Array(256)
 for (const [index, type] of [...typeLabels.keys()].entries()) labelIndex[type] = index + 1
 
-const rcodeLabels: readonly (readonly [number, string])[] = [
-  [rcode.noError, 'NOERROR'],
-  [rcode.formErr, 'FORMERR'],
-  [rcode.servFail, 'SERVFAIL'],
-  [rcode.nxDomain, 'NXDOMAIN'],
-  [rcode.notImp, 'NOTIMP'],
-  [rcode.refused, 'REFUSED'],
-  [rcode.notAuth, 'NOTAUTH'],
-  [rcode.badVers, 'BADVERS'],
-]
 const rcodes = rcode.badVers + 1
 
 /** One transport's counts. */
@@ -90,7 +60,7 @@ export class Tally implements Observer {
     this.#began = this.#elapsedMs()
   }
 
-  answered(query: Query, decision: Decision, reply: Reply, transport: Transport): void {
+  answered(query: Query, decision: Decision, reply: Reply, { transport }: Origin): void {
     const counts = transport === 'udp' ? this.#udp : this.#tcp
     const label = query.questionEnd === 0 || query.type > 255 ? 0 : (labelIndex[query.type] ?? 0)
     increment(counts.requests, label * rcodes + decision.rcode)

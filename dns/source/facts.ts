@@ -9,6 +9,9 @@ import type { EndpointFacts, PortFacts, ServiceFacts, SliceFacts } from '../cont
 export const serviceNameLabel = 'multicluster.kubernetes.io/service-name'
 export const sourceClusterLabel = 'multicluster.kubernetes.io/source-cluster'
 
+/** On ServiceImports, where `true`: each cluster has a name of its own below that of the service. */
+const perClusterAnnotation = 'isthmus.dev/expose-per-cluster'
+
 type Maybe<T> = T | null | undefined
 
 type PortObject = {
@@ -45,6 +48,7 @@ export type SliceObject = {
 export function serviceFacts(serviceImport: ImportObject, slices: readonly SliceObject[]): ServiceFacts {
   const { metadata, spec } = serviceImport
   const headless = spec?.type === 'Headless'
+  const perCluster = metadata.annotations?.[perClusterAnnotation] === 'true'
   return {
     namespace: metadata.namespace ?? '',
     name: metadata.name,
@@ -52,7 +56,8 @@ export function serviceFacts(serviceImport: ImportObject, slices: readonly Slice
     // Some controllers write "None" into headless imports.
     ips: headless ? [] : (spec?.ips ?? []),
     ports: (spec?.ports ?? []).map(portFacts),
-    slices: headless ? slices.filter(hasAddresses).toSorted(byName).map(sliceFacts) : [],
+    perCluster,
+    slices: headless || perCluster ? slices.filter(hasAddresses).toSorted(byName).map(sliceFacts) : [],
   }
 }
 

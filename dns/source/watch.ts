@@ -10,8 +10,13 @@ import { serviceFacts, serviceNameLabel } from './facts.ts'
 
 export type WatchOptions = { readonly cluster: Cluster; readonly clock: Clock; readonly log: Logger }
 
+/** What is watched can be spoken about. */
+export interface WatchedSource extends ServiceSource {
+  importOf(key: ServiceKey): ServiceImport | undefined
+}
+
 /** Follows the cluster until the signal aborts. */
-export function watchServices(options: WatchOptions, signal: AbortSignal): ServiceSource {
+export function watchServices(options: WatchOptions, signal: AbortSignal): WatchedSource {
   const { cluster, clock, log } = options
   const imports = startInformer(cluster, resource(ServiceImportKind), { clock, log }, signal)
   // A cluster's own slices do not carry the label.
@@ -20,7 +25,7 @@ export function watchServices(options: WatchOptions, signal: AbortSignal): Servi
   return new WatchedServices(imports, slices)
 }
 
-class WatchedServices implements ServiceSource {
+class WatchedServices implements WatchedSource {
   readonly synced: Promise<void>
   readonly #imports: Informer<ServiceImport>
   readonly #slices: Informer<EndpointSlice>
@@ -42,10 +47,15 @@ class WatchedServices implements ServiceSource {
     return this.#imports.list().map(serviceImport => keyOf(serviceImport.metadata))
   }
 
-  facts(key: ServiceKey): ServiceFacts | undefined {
+  importOf(key: ServiceKey): ServiceImport | undefined {
     const [namespace = '', name = ''] = key.split('/')
-    const serviceImport = this.#imports.get({ namespace, name })
+    return this.#imports.get({ namespace, name })
+  }
+
+  facts(key: ServiceKey): ServiceFacts | undefined {
+    const serviceImport = this.importOf(key)
     if (serviceImport === undefined) return undefined
+    const { namespace = '' } = serviceImport.metadata
     const names = [...(this.#slicesOf.get(key) ?? [])]
     const slices = names.map(slice => this.#slices.get({ namespace, name: slice }))
     return serviceFacts(

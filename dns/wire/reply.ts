@@ -3,15 +3,14 @@ import {
   type Decision,
   extendedError,
   headerOctets,
+  maxUdpOctets,
+  minUdpOctets,
+  type Origin,
   type Query,
   type Reply,
   rrType,
-  type Transport,
 } from '../contract.ts'
 
-/** What we advertise, and the most that we send over UDP whatever a client says (DNS flag day 2020). */
-const udpOctets = 1232
-const plainUdpOctets = 512
 const tcpOctets = 65_535
 
 const optOctets = 11
@@ -36,9 +35,8 @@ export function emptyReply(): Reply {
 }
 
 /** The most octets that this client may be sent, OPT included. */
-export function sizeLimit(query: Query, transport: Transport): number {
-  if (transport === 'tcp') return tcpOctets
-  return Math.min(Math.max(query.udpOctets, plainUdpOctets), udpOctets)
+export function sizeLimit(query: Query, { transport, octets }: Origin): number {
+  return transport === 'tcp' ? octets : Math.min(Math.max(query.udpOctets, minUdpOctets), octets)
 }
 
 /** Copies the question as it came, case and all, and leaves room for the header. */
@@ -68,7 +66,7 @@ export function writeOpt(reply: Reply, query: Query, decision: Decision, nsid: B
   const start = reply.length
   bytes[start] = 0
   bytes.writeUInt16BE(rrType.opt, start + 1)
-  bytes.writeUInt16BE(udpOctets, start + 3)
+  bytes.writeUInt16BE(maxUdpOctets, start + 3)
   bytes[start + 5] = decision.rcode >> 4
   bytes[start + 6] = 0
   bytes[start + 7] = query.dnssecOk ? 0x80 : 0
@@ -99,7 +97,7 @@ function putUint16(bytes: Buffer, at: number, value: number): void {
  * Goes last. RA, Z, AD and CD are never set: we neither recurse nor sign. TC is said over UDP only: over TCP what was left
  * out has no other way either.
  */
-export function writeHeader(reply: Reply, query: Query, decision: Decision, transport: Transport): void {
+export function writeHeader(reply: Reply, query: Query, decision: Decision, { transport }: Origin): void {
   const { bytes } = reply
   putUint16(bytes, 0, query.id)
   bytes[2] =

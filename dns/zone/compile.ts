@@ -17,10 +17,24 @@ import {
 import { type AddressRecord, addressRecord, serviceRecord } from './encode.ts'
 import { clusterLabels, dashedAddress, maxNameOctets, nameOf, toLabel, wireName } from './names.ts'
 import { Owners } from './owners.ts'
+import { compilePointers } from './pointers.ts'
+import { type Chosen, chooseEndpoints } from './subset.ts'
 
-export type Compiled = { readonly service: CompiledService; readonly problems: readonly Problem[] }
+export type Compiled = {
+  readonly service: CompiledService
+  /** What it has in each reverse zone. */
+  readonly reverse: readonly CompiledService[]
+  readonly problems: readonly Problem[]
+}
 
-type Host = { readonly name: string; readonly address: string; readonly record: AddressRecord }
+type Port = Pick<PortFacts, 'name' | 'protocol'>
+
+/** Where the records of a slice go. */
+type Place = {
+  readonly owner: string
+  readonly cluster: readonly string[] | undefined
+  readonly chosen: Chosen
+}
 
 /** More problems of one service than these say nothing new. */
 const maxProblems = 16
@@ -39,7 +53,7 @@ export function compileService(facts: ServiceFacts, settings: ZoneSettings): Com
 
 class Compilation {
   readonly #facts: ServiceFacts
-  readonly #ttlSeconds: number
+  readonly #settings: ZoneSettings
   /** The zone in wire form: what every target ends with. */
   readonly #origin: string
   readonly #owners = new Owners()
@@ -47,7 +61,7 @@ class Compilation {
 
   constructor(facts: ServiceFacts, settings: ZoneSettings) {
     this.#facts = facts
-    this.#ttlSeconds = settings.ttlSeconds
+    this.#settings = settings
     this.#origin = wireName(settings.origin).toString('latin1')
   }
 
@@ -57,24 +71,32 @@ class Compilation {
     const space = toLabel(namespace)
     if (service === undefined || space === undefined) {
       this.#report('service-name', name)
-      return this.#compiled([])
+      return this.#compiled(undefined, [])
     }
     const owner = nameOf(service, space, 'svc')
     if (!this.#fits(owner)) {
       this.#report('name-too-long', name)
-      return this.#compiled([])
+      return this.#compiled(undefined, [])
     }
     // The namespace exists while it holds an import, even one without records.
     const pins = [nameOf(space, 'svc')]
     if (type === 'ClusterSetIP') {
       pins.push(owner)
       this.#clusterSetIp(owner)
-    } else for (const slice of this.#facts.slices) this.#slice(owner, slice)
-    return this.#compiled(pins)
+    }
+    this.#slices(owner)
+    return this.#compiled(owner, pins)
   }
 
-  #compiled(pins: readonly string[]): Compiled {
-    return { service: this.#owners.compile(serviceKey(this.#facts), pins), problems: this.#problems }
+  #compiled(owner: string | undefined, pins: readonly string[]): Compiled {
+    const key = serviceKey(this.#facts)
+    const service = this.#owners.compile({ zone: 0, key }, pins)
+    const target = owner === undefined ? undefined : owner + this.#origin
+    return {
+      service,
+      reverse: compilePointers(this.#facts, target, this.#settings),
+      problems: this.#problems,
+    }
   }
 
   #report(reason: ProblemReason, subject: string): void {
@@ -94,9 +116,16 @@ class Compilation {
   }
 
   #address(address: string): AddressRecord | undefined {
-    const record = addressRecord(address, this.#ttlSeconds)
+    const record = addressRecord(address, this.#settings.ttlSeconds)
     if (record === undefined) this.#report('address', address)
     return record
+  }
+
+  #addresses({ addresses }: EndpointFacts): readonly (AddressRecord & { readonly address: string })[] {
+    return addresses.flatMap(address => {
+      const record = this.#address(address)
+      return record === undefined ? [] : [{ ...record, address }]
+    })
   }
 
   /** SRV for `target` at the service's own name for every port, and at `_port._protocol` for those that have a name. */
@@ -106,17 +135,13 @@ class Compilation {
         this.#report('port-number', name)
         continue
       }
-      const record = serviceRecord(port, target + this.#origin, this.#ttlSeconds)
+      const record = serviceRecord(port, target + this.#origin, this.#settings.ttlSeconds)
       this.#owners.add(owner, rrType.srv, record)
       if (name !== '') this.#namedPort(owner, { name, protocol }, record)
     }
   }
 
-  #namedPort(
-    owner: string,
-    port: { readonly name: string; readonly protocol: string },
-    record: string,
-  ): void {
+  #namedPort(owner: string, port: Port, record: string): void {
     const label = toLabel(port.name)
     const protocol = toLabel(port.protocol)
     if (label === undefined || label.length > maxPortNameOctets || protocol === undefined) {
@@ -128,20 +153,59 @@ class Compilation {
     else this.#report('name-too-long', port.name)
   }
 
-  #slice(owner: string, slice: SliceFacts): void {
-    const cluster = clusterLabels(slice.cluster)
-    if (cluster === undefined) this.#report('cluster-id', slice.cluster)
+  #slices(owner: string): void {
+    const { slices, type, perCluster } = this.#facts
+    const chosen = chooseEndpoints(slices, this.#settings.maxEndpoints)
+    for (const slice of slices) {
+      const cluster = clusterLabels(slice.cluster)
+      if (cluster === undefined) this.#report('cluster-id', slice.cluster)
+      if (type === 'Headless') this.#slice({ owner, cluster, chosen }, slice)
+      if (perCluster && cluster !== undefined) this.#cluster(nameOf(...cluster) + owner, chosen, slice)
+    }
+  }
+
+  #slice(place: Place, slice: SliceFacts): void {
     for (const endpoint of slice.endpoints) {
       const host = this.#hostname(endpoint)
-      for (const address of endpoint.addresses) {
-        const record = this.#address(address)
-        if (record === undefined) continue
-        this.#owners.add(owner, record.type, record.record)
-        if (cluster === undefined) continue
-        const name = nameOf(host ?? dashedAddress(address), ...cluster) + owner
-        this.#host(owner, { name, address, record }, slice.ports)
+      const isChosen = place.chosen(slice, endpoint)
+      for (const record of this.#addresses(endpoint)) {
+        const name = this.#hostName(place, host ?? dashedAddress(record.address), record.address)
+        if (name !== undefined) this.#owners.add(name, record.type, record.record)
+        if (isChosen) this.#answer(place.owner, record, { target: name, ports: slice.ports })
       }
     }
+  }
+
+  /** What the service's own name says of an address; it needs no name of its own for that. */
+  #answer(
+    owner: string,
+    { type, record }: AddressRecord,
+    { target, ports }: { readonly target: string | undefined; readonly ports: readonly PortFacts[] },
+  ): void {
+    this.#owners.add(owner, type, record)
+    if (target !== undefined) this.#ports(owner, target, ports)
+  }
+
+  /** Undefined where an endpoint cannot have a name of its own. */
+  #hostName({ owner, cluster }: Place, host: string, address: string): string | undefined {
+    if (cluster === undefined) return undefined
+    const name = nameOf(host, ...cluster) + owner
+    if (this.#fits(name)) return name
+    this.#report('name-too-long', address)
+    return undefined
+  }
+
+  /** The name of one cluster's part of the service, where it is wanted. */
+  #cluster(name: string, chosen: Chosen, slice: SliceFacts): void {
+    if (!this.#fits(name)) {
+      this.#report('name-too-long', slice.cluster)
+      return
+    }
+    for (const endpoint of slice.endpoints) {
+      if (!chosen(slice, endpoint)) continue
+      for (const { type, record } of this.#addresses(endpoint)) this.#owners.add(name, type, record)
+    }
+    if (this.#owners.has(name)) this.#ports(name, name, slice.ports)
   }
 
   #hostname(endpoint: EndpointFacts): string | undefined {
@@ -149,14 +213,5 @@ class Compilation {
     const label = toLabel(endpoint.hostname)
     if (label === undefined) this.#report('hostname', endpoint.hostname)
     return label
-  }
-
-  #host(owner: string, { name, address, record }: Host, ports: readonly PortFacts[]): void {
-    if (!this.#fits(name)) {
-      this.#report('name-too-long', address)
-      return
-    }
-    this.#owners.add(name, record.type, record.record)
-    this.#ports(owner, name, ports)
   }
 }

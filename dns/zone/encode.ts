@@ -37,6 +37,11 @@ export function nameServerRecord(dotted: string, ttlSeconds: number): string {
   return encoded({ type: rrType.ns, ttl: ttlSeconds, ns: dotted })
 }
 
+/** `target` is in wire form, root included. */
+export function pointerRecord(target: string, ttlSeconds: number): string {
+  return questionOwner + head([rrType.ptr, classIn, ...ttl(ttlSeconds), target.length]) + target
+}
+
 const priority = 0
 const weight = 100
 
@@ -45,19 +50,15 @@ const weight = 100
  * number of endpoints would change every record when one comes, and zero starves (RFC 2782).
  */
 export function serviceRecord(port: number, target: string, ttlSeconds: number): string {
-  return questionOwner + serviceHead(port, 6 + target.length, ttlSeconds) + target
+  const numbers = [rrType.srv, classIn, ...ttl(ttlSeconds), 6 + target.length, priority, weight, port]
+  return questionOwner + head(numbers) + target
 }
 
-function serviceHead(port: number, dataOctets: number, ttlSeconds: number): string {
-  const numbers = [
-    rrType.srv,
-    classIn,
-    ttlSeconds >>> 16,
-    ttlSeconds & 0xffff,
-    dataOctets,
-    priority,
-    weight,
-    port,
-  ]
+function ttl(seconds: number): readonly number[] {
+  return [seconds >>> 16, seconds & 0xffff]
+}
+
+/** Numbers of two octets. */
+function head(numbers: readonly number[]): string {
   return String.fromCharCode(...numbers.flatMap(number => [number >> 8, number & 0xff]))
 }

@@ -17,15 +17,22 @@ const versionName = nameOf('dns-version')
 /** Exists in an empty zone too, so that nobody caches NXDOMAIN over all services (RFC 8020). */
 const servicesName = nameOf('svc')
 
-/** Throws a RangeError when a setting cannot be encoded. */
-export function compileFixed(settings: ZoneSettings): CompiledService {
+/** Of all zones. Throws a RangeError when a setting cannot be encoded. */
+export function compileFixed(settings: ZoneSettings): readonly CompiledService[] {
+  return [settings.origin, ...settings.reverseZones].map((origin, zone) =>
+    compileZone({ ...settings, origin }, zone),
+  )
+}
+
+function compileZone(settings: ZoneSettings, zone: number): CompiledService {
   const owners = new Owners()
   for (const address of settings.nameServerAddresses) {
     const record = addressRecord(address, settings.ttlSeconds)
     if (record === undefined) throw new RangeError(`${JSON.stringify(address)} is not an IP address`)
     owners.add(nameServerName, record.type, record.record)
   }
-  owners.add(versionName, rrType.txt, textRecord(schemaVersion, schemaVersionTtlSeconds))
   owners.add(apexName, rrType.ns, nameServerRecord(`ns.dns.${settings.origin}`, settings.ttlSeconds))
-  return owners.compile(fixedKey, [servicesName, nameServerName])
+  if (zone > 0) return owners.compile({ zone, key: fixedKey }, [nameServerName])
+  owners.add(versionName, rrType.txt, textRecord(schemaVersion, schemaVersionTtlSeconds))
+  return owners.compile({ zone, key: fixedKey }, [servicesName, nameServerName])
 }

@@ -1,7 +1,7 @@
-import { type CompiledService, type RecordSet, rrType, type ServiceKey } from '../contract.ts'
+import { type CompiledService, type RecordSet, rrType } from '../contract.ts'
 
 const setNumbers = 4
-const typeOrder: readonly number[] = [rrType.a, rrType.aaaa, rrType.srv, rrType.txt, rrType.ns]
+const typeOrder: readonly number[] = [rrType.a, rrType.aaaa, rrType.srv, rrType.txt, rrType.ptr, rrType.ns]
 
 /** Above so many records a Set finds equal ones faster than a look at each. */
 const fewRecords = 8
@@ -46,7 +46,11 @@ export class Owners {
     records.add(record)
   }
 
-  compile(key: ServiceKey, pins: readonly string[]): CompiledService {
+  has(name: string): boolean {
+    return this.#owners.has(name)
+  }
+
+  compile({ zone, key }: Pick<CompiledService, 'zone' | 'key'>, pins: readonly string[]): CompiledService {
     const sets: number[] = []
     const bytes = new Layout()
     let index = 0
@@ -58,7 +62,8 @@ export class Owners {
       }
       index++
     }
-    return { key, names: [...this.#owners.keys()], sets: Uint32Array.from(sets), bytes: bytes.octets(), pins }
+    const names = [...this.#owners.keys()]
+    return { zone, key, names, sets: Uint32Array.from(sets), bytes: bytes.octets(), pins }
   }
 }
 

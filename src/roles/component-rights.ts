@@ -35,6 +35,7 @@ export const componentRights: ReadonlyMap<string, readonly PolicyRule[]> = new M
 const dnsRules: readonly PolicyRule[] = [
   { apiGroups: mcs, resources: ['serviceimports'], verbs: read },
   { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: read },
+  { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['create', 'get', 'update'] },
 ]
 
 function grant({ user }: ClientSubject, rules: readonly PolicyRule[]): readonly KubeObject[] {

@@ -1,6 +1,7 @@
 import { systemClock } from '../kernel/clock.ts'
 import { prometheus } from '../telemetry/prometheus.ts'
 import type { CommandDefinition } from './command.ts'
+import { answerOptions, answerSettings } from './dns-settings.ts'
 import { announce, runUntilStopped } from './process.ts'
 import * as setting from './setting.ts'
 import { host, logLevel, portSetting } from './shared-settings.ts'
@@ -25,15 +26,12 @@ const settings = {
   host,
   port: portSetting('The port that is answered on, UDP and TCP.', 53),
   probePort: portSetting('The port of /livez, /readyz and /metrics, plain HTTP.', 9153),
-  ttl: setting.duration(
-    { placeholder: 'TIME', description: 'The TTL of answers, at most 1h.', default: '5s' },
-    '1h',
-  ),
   workers: setting.integer(
     { placeholder: 'N', description: 'How many threads answer.', default: '1' },
     1,
     64,
   ),
+  ...answerSettings,
   lameDuck: setting.duration(
     {
       placeholder: 'TIME',
@@ -53,9 +51,13 @@ export const dnsCommand: CommandDefinition<typeof settings> = {
     runUntilStopped(values.logLevel, async (log, signal) => {
       const { startDnsProcess } = await import('./dns-process.ts')
       const metrics = prometheus({ processMetrics: true })
-      const running = await startDnsProcess(values, { clock: systemClock, log, metrics, signal })
+      const answers = answerOptions(values)
+      const running = await startDnsProcess(
+        { ...values, answers },
+        { clock: systemClock, log, metrics, signal },
+      )
       announce(
-        `dig @${values.host === '0.0.0.0' ? '127.0.0.1' : values.host} -p ${values.port} dns-version.clusterset.local TXT`,
+        `dig @${values.host === '0.0.0.0' ? '127.0.0.1' : values.host} -p ${values.port} dns-version.${values.zone} TXT`,
       )
       return running
     }),

@@ -1,4 +1,5 @@
 /** The responder as a process of its own: with a kubeconfig, a home and probes. */
+import type { AnswerOptions } from '../../dns/settings.ts'
 import type { Context, Running } from './context.ts'
 import { openDnsRole, whenAnswering } from './dns.ts'
 import { openHome } from './home.ts'
@@ -14,10 +15,10 @@ export type DnsProcessOptions = {
   readonly host: string
   readonly port: number
   readonly probePort: number
-  /** Milliseconds. */
-  readonly ttl: number
   readonly workers: number
+  /** Milliseconds. */
   readonly lameDuck: number
+  readonly answers: Omit<AnswerOptions, 'host'>
 }
 
 export async function startDnsProcess(options: DnsProcessOptions, context: Context): Promise<Running> {
@@ -35,8 +36,8 @@ export async function startDnsProcess(options: DnsProcessOptions, context: Conte
   const home = await openHome(options.home)
   const named = options.context === undefined ? {} : { context: options.context }
   const cluster = await connect({ path: options.kubeconfig, ...named }, context)
-  const ttlSeconds = Math.ceil(options.ttl / 1000)
-  const role = { cluster, host, port, home, ttlSeconds, workers, lameDuckMs: options.lameDuck }
+  const { answers, lameDuck: lameDuckMs } = options
+  const role = { ...answers, cluster, host, port, home, workers, lameDuckMs }
   return opening(context, async opened => {
     opened.add(() => cluster.close())
     const dns = await openDnsRole(role, context)

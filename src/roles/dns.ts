@@ -1,19 +1,11 @@
 /** The responder of one cluster. */
 import { join } from 'node:path'
-import { type Dns, startDns } from '../../dns/responder.ts'
-import type { Cluster } from '../cluster/cluster.ts'
+import { type Dns, type DnsOptions, startDns } from '../../dns/responder.ts'
 import { sleep } from '../kernel/abort.ts'
 import type { Context } from './context.ts'
 
-export type DnsRoleOptions = {
-  readonly cluster: Cluster
-  readonly host: string
-  readonly port: number
+export type DnsRoleOptions = Omit<DnsOptions, 'snapshotFile' | 'clock' | 'log' | 'metrics'> & {
   readonly home: string
-  readonly ttlSeconds: number
-  readonly workers: number
-  /** How long it goes on answering after it was told to stop. */
-  readonly lameDuckMs: number
 }
 
 const pollMs = 20

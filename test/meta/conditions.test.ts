@@ -2,9 +2,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { problemOccurrence } from '../../dns/warnings.ts'
 import { kinds } from '../../src/api/kinds/index.ts'
 import { MemberClusterKind, memberClusterConditions } from '../../src/api/kinds/member-cluster.ts'
 import { ServiceExportKind } from '../../src/api/kinds/service-export.ts'
+import { ServiceImportKind } from '../../src/api/kinds/service-import.ts'
 import type { Condition } from '../../src/api/meta.ts'
 import type { JsonSchema } from '../../src/api/schema.ts'
 import { occurrencesOf } from '../../src/export/events.ts'
@@ -26,10 +28,10 @@ function statements(conditions: Declared): ReadonlySet<string> {
   )
 }
 
-function sources(): readonly string[] {
-  return readdirSync('src', { recursive: true, encoding: 'utf8' })
+function sources(root = 'src'): readonly string[] {
+  return readdirSync(root, { recursive: true, encoding: 'utf8' })
     .filter(file => file.endsWith('.ts'))
-    .map(file => join('src', file))
+    .map(file => join(root, file))
 }
 
 describe('the documented conditions', () => {
@@ -106,12 +108,20 @@ describe('the documented Events', () => {
     )
   })
 
+  it('of a ServiceImport are those of its parts without records', () => {
+    const { reason, type } = problemOccurrence({ reason: 'address', subject: 'x' })
+    expect(toldOf(ServiceImportKind.kind)).toEqual([`${reason} ${type}`])
+  })
+
   it('are of all who record any', () => {
-    const recording = sources().filter(file => /new EventRecorder\(/.test(readFileSync(file, 'utf8')))
-    expect(recording.sort(byText)).toEqual(['src/export-flow.ts', 'src/hub-flow.ts'])
+    const recording = [...sources(), ...sources('dns')].filter(file =>
+      /new EventRecorder\(/.test(readFileSync(file, 'utf8')),
+    )
+    expect(recording.sort(byText)).toEqual(['dns/warnings.ts', 'src/export-flow.ts', 'src/hub-flow.ts'])
     expect([...new Set(told.map(({ object }) => object))]).toEqual([
       ServiceExportKind.kind,
       MemberClusterKind.kind,
+      ServiceImportKind.kind,
     ])
   })
 })

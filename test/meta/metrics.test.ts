@@ -73,7 +73,7 @@ describe('the metrics of a running ClusterSet', () => {
     const member = await launch('member', context => startMember(joining, context))
     started.set('member', { ...recordOf('member'), text: () => scraped(member.running) })
     await publishMember(home, member)
-    const answering = { host: '127.0.0.1', port: port + 10, probePort: port + 11, ttl: 5_000, workers: 1 }
+    const answering = { host: '127.0.0.1', port: port + 10, probePort: port + 11, workers: 1, answers: {} }
     const from = { kubeconfig: join(home, 'dns.kubeconfig'), context: undefined, lameDuck: 0 }
     const dns = { ...answering, ...from, home: join(folder.path, 'dns') }
     await launch('dns', context => startDnsProcess(dns, context))

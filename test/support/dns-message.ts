@@ -182,6 +182,8 @@ function data(r: Resource): string {
       return `${r.primary}. ${r.admin}. ${[r.serial, r.refresh, r.retry, r.expiration, r.minimum].join(' ')}`
     case Packet.TYPE.NS:
       return `${r.ns}.`
+    case Packet.TYPE.PTR:
+      return `${r.domain}.`
     case Packet.TYPE.TXT:
       return JSON.stringify(r.data)
     default:

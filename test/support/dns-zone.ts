@@ -4,6 +4,7 @@ import type {
   CompiledService,
   Decision,
   Observer,
+  Origin,
   Query,
   Random,
   Transport,
@@ -13,6 +14,7 @@ import { serviceFacts, serviceNameLabel } from '../../dns/source/facts.ts'
 import { type Compiled, compileService } from '../../dns/zone/compile.ts'
 import { compileFixed } from '../../dns/zone/fixed.ts'
 import { ZoneSnapshot } from '../../dns/zone/snapshot.ts'
+import { Zones } from '../../dns/zone/zones.ts'
 import { type Ask, question, type Shown, shown } from './dns-message.ts'
 import type { Objects } from './dns-objects.ts'
 
@@ -21,6 +23,8 @@ export const settings: ZoneSettings = {
   ttlSeconds: 5,
   negativeTtlSeconds: 5,
   nameServerAddresses: ['10.96.0.53'],
+  maxEndpoints: 4000,
+  reverseZones: [],
 }
 
 /** Every service of these objects, compiled. */
@@ -39,7 +43,7 @@ export function compiledServices(
 
 export function emptyZone(of: ZoneSettings = settings): ZoneSnapshot {
   const zone = new ZoneSnapshot(of)
-  put(zone, [compileFixed(of)])
+  put(zone, compileFixed(of).slice(0, 1))
   return zone
 }
 
@@ -57,6 +61,20 @@ export function loadedZone(objects: Objects, of: ZoneSettings = settings): ZoneS
   return zone
 }
 
+/** With the reverse zones of the settings. */
+export function loadedZones(objects: Objects, of: ZoneSettings): readonly ZoneSnapshot[] {
+  const zones = new Zones(of)
+  const compiled = compiledServices(objects, of).flatMap(({ service, reverse }) => [service, ...reverse])
+  zones.apply({ serial: 1, put: [...compileFixed(of), ...compiled], removed: [] })
+  zones.loaded()
+  return zones.all
+}
+
+/** A client that may be sent as much as any. */
+export function originOf(transport: Transport): Origin {
+  return { transport, address: '127.0.0.1', port: 5353, octets: transport === 'udp' ? 1232 : 65_535 }
+}
+
 export type Seen = { transport: Transport; type: number; rcode: number; truncated: boolean }
 
 /** Keeps what it is told. */
@@ -72,7 +90,7 @@ export function recordingObserver(): Observer & {
     faults,
     drops: 0,
     begin: () => undefined,
-    answered: (query: Query, decision: Decision, reply, transport) => {
+    answered: (query: Query, decision: Decision, reply, { transport }) => {
       seen.push({ transport, type: query.type, rcode: decision.rcode, truncated: reply.truncated })
     },
     dropped() {
@@ -93,18 +111,18 @@ export type Asker = {
 }
 
 export function askerOf(
-  zone: ZoneSnapshot,
+  zone: ZoneSnapshot | readonly ZoneSnapshot[],
   options: { readonly nsid?: Buffer; readonly random?: Random } = {},
 ): Asker {
   const observer = recordingObserver()
   const chain = new Chain({
-    zones: [zone],
+    zones: [zone].flat(),
     nsid: options.nsid,
     random: options.random ?? Math.random,
     observer,
   })
   const raw: Asker['raw'] = (message, transport = 'udp') => {
-    const octets = chain.respond(message, transport)
+    const octets = chain.respond(message, originOf(transport))
     return octets === 0 ? undefined : Buffer.from(chain.bytes.subarray(0, octets))
   }
   return {

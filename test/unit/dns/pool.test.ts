@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { instrumentsOf } from '../../../dns/instruments.ts'
-import { workerRole } from '../../../dns/messages.ts'
 import { WorkerPool } from '../../../dns/pool.ts'
-import { compileFixed } from '../../../dns/zone/fixed.ts'
+import { workerSettings } from '../../../dns/settings.ts'
 import { systemClock } from '../../../src/kernel/clock.ts'
 import { memoryLogger } from '../../../src/kernel/log.ts'
 import { prometheus } from '../../../src/telemetry/prometheus.ts'
@@ -24,7 +23,7 @@ async function started() {
     workers: 1,
     host: '127.0.0.1',
     port: 0,
-    settings: { role: workerRole, zone: settings, fixed: compileFixed(settings), nsid: undefined },
+    settings: workerSettings({ host: '127.0.0.1' }, settings),
     clock: systemClock,
     log,
     instruments: instrumentsOf(metrics),
@@ -61,7 +60,7 @@ describe('the workers', () => {
       pool.onRestart = resolve
     })
     // No change has this form: it is thrown on, as a bug would be.
-    const dying = pool.apply({ serial: 1, put: [{ key: 'prod/web' }], removed: [] } as never)
+    const dying = pool.apply({ serial: 1, put: [{ zone: 0, key: 'prod/web' }], removed: [] } as never)
     await dying
     await restarted
     expect(await status(pool.port)).toBe('SERVFAIL')

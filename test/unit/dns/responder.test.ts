@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { DnsOptions } from '../../../dns/responder.ts'
+import { EventKind } from '../../../src/api/kinds/event.ts'
+import { resource } from '../../../src/cluster/cluster.ts'
 import { never } from '../../../src/kernel/abort.ts'
 import { unavailable } from '../../../src/kernel/errors.ts'
 import { prometheus } from '../../../src/telemetry/prometheus.ts'
@@ -179,6 +181,54 @@ describe('a responder', () => {
     const reply = await started.askTcp('web.prod.svc.set.example. A')
     expect(reply.answer).toEqual(['web.prod.svc.set.example. 30 A 10.0.0.1'])
     expect(await started.ask('web.prod A')).toBe('REFUSED')
+  })
+
+  it('logs no answers unless it is told to, and then those', async () => {
+    const services = servicesCluster()
+    await services.put({ imports: [web] })
+    const logged = (started: RunningDns) => started.log.lines.filter(({ message }) => message === 'answered')
+    const ask = async (queryLog: 'off' | 'errors' | 'all'): Promise<RunningDns> => {
+      const started = await ready(await running(services, { queryLog }))
+      await started.ask('web.prod A')
+      await started.askTcp('No\\.pe.prod TYPE4711')
+      return started
+    }
+    const all = await ask('all')
+    const found = { client: '127.0.0.1', rcode: 'NOERROR', answers: 1, octets: 63 }
+    const name = 'web.prod.svc.clusterset.local.'
+    await eventually(() =>
+      expect(logged(all)).toMatchObject([
+        { level: 'info', fields: { ...found, proto: 'udp', name, type: 'A' } },
+        { fields: { proto: 'tcp', type: 'TYPE4711', rcode: 'NXDOMAIN', answers: 0 } },
+      ]),
+    )
+    const errors = await ask('errors')
+    await eventually(() => expect(logged(errors)).toMatchObject([{ fields: { rcode: 'NXDOMAIN' } }]))
+    const off = await ask('off')
+    await off.dns.close()
+    expect(logged(off)).toEqual([])
+  })
+
+  it('says in a warning Event on the import what has no record', async () => {
+    const services = servicesCluster()
+    await services.put({ imports: [web, aClusterSetIp('prod/bad', ['300.1.1.1'], [])] })
+    const started = await ready(await running(services))
+    const { items } = await eventually(async () => {
+      const list = await services.cluster.list(resource(EventKind), {}, never)
+      expect(list.items).toHaveLength(1)
+      return list
+    })
+    expect(items).toMatchObject([
+      {
+        metadata: { namespace: 'prod' },
+        involvedObject: { kind: 'ServiceImport', namespace: 'prod', name: 'bad' },
+        type: 'Warning',
+        reason: 'NoDNSRecord',
+        message: '"300.1.1.1" is no address',
+        source: { component: 'isthmus-dns' },
+      },
+    ])
+    expect(await started.ask('web.prod A')).toBe('NOERROR A 10.0.0.1')
   })
 
   it('counts in the metrics of CoreDNS', async () => {

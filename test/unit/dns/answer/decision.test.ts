@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { aClusterSetIp, aHeadless, aSlice, exampleObjects } from '../../../support/dns-objects.ts'
 import { fullName, summary } from '../../../support/dns-text.ts'
-import { askerOf, loadedZone } from '../../../support/dns-zone.ts'
+import { askerOf, loadedZone, settings } from '../../../support/dns-zone.ts'
 
 /**
  * Which name exists: NXDOMAIN only for names that own nothing and have nothing below them (RFC 4592 §2.2.2, RFC 8020).
@@ -72,9 +72,9 @@ describe('a zone of another name', () => {
   it('has its own SOA and TTL, and refuses what is outside', () => {
     const objects = { imports: [aHeadless('prod/db')], slices: [] }
     const zone = loadedZone(objects, {
+      ...settings,
       origin: 'deep.clusterset.local',
       ttlSeconds: 7,
-      negativeTtlSeconds: 5,
       nameServerAddresses: [],
     })
     const asker = askerOf(zone)

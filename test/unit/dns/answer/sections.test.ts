@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { opt, question, shown, wire } from '../../../support/dns-message.ts'
 import { aHeadless, aSlice, exampleObjects } from '../../../support/dns-objects.ts'
-import { askerOf, loadedZone } from '../../../support/dns-zone.ts'
+import { askerOf, loadedZone, settings } from '../../../support/dns-zone.ts'
 
 const big = 'big.prod.svc.clusterset.local'
 const zone = loadedZone(exampleObjects())
@@ -95,10 +95,13 @@ describe('an answer that does not fit into a datagram', () => {
   it('is capped over TCP without TC', () => {
     const endpoints = Array.from({ length: 4200 }, (_, i) => `h-${i} 10.20.${i >> 8}.${i & 255}`)
     const huge = askerOf(
-      loadedZone({
-        imports: [aHeadless('prod/huge')],
-        slices: [aSlice('prod/huge', 'east', ['p/TCP/1'], endpoints)],
-      }),
+      loadedZone(
+        {
+          imports: [aHeadless('prod/huge')],
+          slices: [aSlice('prod/huge', 'east', ['p/TCP/1'], endpoints)],
+        },
+        { ...settings, maxEndpoints: 5000 },
+      ),
     )
     const reply = huge.raw(question('huge.prod.svc.clusterset.local', 'A'), 'tcp')
     expect(reply && counts(reply)).toEqual([1, 4092, 0, 0])

@@ -4,6 +4,7 @@ import { durationBuckets, type Transport } from '../../../../dns/contract.ts'
 import { Tally } from '../../../../dns/server/tally.ts'
 import { emptyQuery } from '../../../../dns/wire/query.ts'
 import { emptyReply } from '../../../../dns/wire/reply.ts'
+import { originOf } from '../../../support/dns-zone.ts'
 
 function counting() {
   let nowMs = 0
@@ -25,7 +26,7 @@ function counting() {
       { ...emptyQuery(), type, questionEnd: 30 },
       { ...emptyDecision(), rcode },
       { ...emptyReply(), truncated: how.cut ?? false },
-      how.transport ?? 'udp',
+      originOf(how.transport ?? 'udp'),
     )
   }
   return { tally, answer, firsts: () => firsts }

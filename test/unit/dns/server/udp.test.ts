@@ -1,7 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import { afterEach, describe, expect, it } from 'vitest'
-import { serveUdp, type UdpServer } from '../../../../dns/server/udp.ts'
+import { Networks } from '../../../../dns/server/networks.ts'
+import { serveUdp, type UdpClamp, type UdpServer } from '../../../../dns/server/udp.ts'
 import { question, shown } from '../../../support/dns-message.ts'
 import { exampleObjects } from '../../../support/dns-objects.ts'
 import { udpClient } from '../../../support/dns-socket.ts'
@@ -13,8 +14,10 @@ const opened: { close(): Promise<void> }[] = []
 
 async function serving(
   endpoint: { host?: string; port?: number; shared?: boolean } = {},
+  clamp: UdpClamp = () => 1232,
 ): Promise<UdpServer> {
-  const server = await serveUdp({ host: '127.0.0.1', port: 0, shared: false, ...endpoint }, chain, observer)
+  const where = { host: '127.0.0.1', port: 0, shared: false, ...endpoint }
+  const server = await serveUdp(where, { responder: chain, observer, clamp })
   opened.push(server)
   return server
 }
@@ -48,6 +51,29 @@ describe('the UDP server', () => {
     expect(shown(replies[0] ?? Buffer.alloc(0)).answer).toEqual([
       'web.prod.svc.clusterset.local. 5 A 10.42.0.10',
     ])
+  })
+
+  it('sends less to who is outside of the near networks, whatever they say', async () => {
+    const near = new Networks(['127.0.0.0/24', 'fd00::/8'])
+    const { port } = await serving({ host: '0.0.0.0' }, address => (near.includes(address) ? 1232 : 512))
+    const large = question('big.prod.svc.clusterset.local', 'A', { edns: { size: 4096 } })
+    const lengths: number[] = []
+    for (const from of ['127.0.0.1', '127.0.1.1', '127.0.0.200', '127.9.0.1']) {
+      const socket = createSocket('udp4')
+      opened.push({ close: () => new Promise(resolve => socket.close(() => resolve())) })
+      await new Promise<void>(resolve => socket.bind(0, from, () => resolve()))
+      const reply = new Promise<Buffer>(resolve => socket.once('message', resolve))
+      socket.send(large, port, '127.0.0.1')
+      lengths.push((await reply).length)
+    }
+    expect(lengths.map(length => (length > 512 ? 'large' : 'small'))).toEqual([
+      'large',
+      'small',
+      'large',
+      'small',
+    ])
+    for (const [at, length] of lengths.entries())
+      expect(length).toBeLessThanOrEqual(at % 2 === 0 ? 1232 : 512)
   })
 
   it('listens on IPv6 too', async () => {

@@ -15,6 +15,7 @@ describe('the facts of a service', () => {
           { name: 'http', protocol: 'tcp', port: 80 },
           { name: '', protocol: 'udp', port: 53 },
         ],
+        perCluster: false,
         slices: [],
       },
     )

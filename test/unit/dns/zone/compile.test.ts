@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { ImportObject } from '../../../../dns/source/facts.ts'
 import { serviceFacts } from '../../../../dns/source/facts.ts'
 import { compileService } from '../../../../dns/zone/compile.ts'
 import { compileFixed } from '../../../../dns/zone/fixed.ts'
@@ -207,5 +208,50 @@ describe('the names of every zone', () => {
     expect(() => compileFixed({ ...settings, nameServerAddresses: ['nonsense'] })).toThrow(
       '"nonsense" is not an IP address',
     )
+  })
+})
+
+describe('names of each cluster', () => {
+  const slices = [
+    aSlice('prod/web', 'east', ['http/TCP/8080'], ['web-0 10.1.0.1', 'web-1 10.1.0.2 notReady']),
+    aSlice('prod/web', 'west', ['http/TCP/8080'], ['- 10.2.0.1']),
+    aSlice('prod/web', 'c1.reg', ['http/TCP/8080'], ['- 10.3.0.1']),
+  ]
+  const wanted = { 'isthmus.dev/expose-per-cluster': 'true' }
+  const service = aClusterSetIp('prod/web', ['10.42.0.1'], ['http/TCP/80'])
+  const rows = (imported: ImportObject, annotations: Record<string, string>) => {
+    const metadata = { ...imported.metadata, annotations }
+    const asker = askerOf(loadedZone({ imports: [{ ...imported, metadata }], slices }))
+    return (row: string) => {
+      const [name = '', type = ''] = row.split(' ')
+      return summary(asker.ask(fullName(name), type))
+    }
+  }
+
+  it.each([
+    ['east.web.prod A', 'NOERROR A 10.1.0.1'],
+    ['west.web.prod A', 'NOERROR A 10.2.0.1'],
+    ['c1.reg.web.prod A', 'NOERROR A 10.3.0.1'],
+    ['reg.web.prod A', 'NODATA'],
+    ['east.web.prod SRV', 'NOERROR SRV 0 100 8080 east.web.prod + east.web.prod A 10.1.0.1'],
+    ['_http._tcp.east.web.prod SRV', 'NOERROR SRV 0 100 8080 east.web.prod + east.web.prod A 10.1.0.1'],
+    ['north.web.prod A', 'NXDOMAIN'],
+    ['web-0.east.web.prod A', 'NXDOMAIN'],
+    ['web.prod A', 'NOERROR A 10.42.0.1'],
+    ['web.prod SRV', 'NOERROR SRV 0 100 80 web.prod + web.prod A 10.42.0.1'],
+  ])('are there when the import asks for them: %s → %s', (row, answer) => {
+    expect(rows(service, wanted)(row)).toBe(answer)
+  })
+
+  it('are there beside the endpoints of a headless service', () => {
+    const ask = rows(aHeadless('prod/web'), wanted)
+    expect(ask('west.web.prod A')).toBe('NOERROR A 10.2.0.1')
+    expect(ask('web-0.east.web.prod A')).toBe('NOERROR A 10.1.0.1')
+    expect(ask('web.prod A')).toBe('NOERROR A 10.1.0.1, A 10.2.0.1, A 10.3.0.1')
+  })
+
+  it.each([{}, { 'isthmus.dev/expose-per-cluster': 'false' }])('are not there otherwise: %j', annotations => {
+    expect(rows(service, annotations)('east.web.prod A')).toBe('NXDOMAIN')
+    expect(rows(aHeadless('prod/web'), annotations)('east.web.prod A')).toBe('NODATA')
   })
 })

@@ -1,0 +1,27 @@
+import { type CompiledService, rrType, type ServiceFacts, type ZoneSettings } from '../contract.ts'
+import { pointerRecord } from './encode.ts'
+import { nameOf } from './names.ts'
+import { Owners } from './owners.ts'
+import { reverseName } from './reverse.ts'
+
+/**
+ * What a service has in each reverse zone: PTR of its ClusterSetIPs that lie there. Endpoints have none. `target` is the
+ * service's name in wire form; undefined when it has none.
+ */
+export function compilePointers(
+  { namespace, name, ips }: ServiceFacts,
+  target: string | undefined,
+  { reverseZones, ttlSeconds }: ZoneSettings,
+): readonly CompiledService[] {
+  const names = target === undefined ? [] : ips.map(reverseName).filter(found => found !== undefined)
+  return reverseZones.map((origin, at) => {
+    const pointers = new Owners()
+    const suffix = `.${origin}`
+    for (const found of names) {
+      if (target === undefined || !found.endsWith(suffix)) continue
+      const labels = found.slice(0, -suffix.length).split('.')
+      pointers.add(nameOf(...labels), rrType.ptr, pointerRecord(target, ttlSeconds))
+    }
+    return pointers.compile({ zone: at + 1, key: `${namespace}/${name}` }, [])
+  })
+}
