@@ -1,7 +1,13 @@
 /** What the hub's answers say of this member: one state for all that the agent does. */
-import { membershipRefusal } from './api/membership-refusal.ts'
+import { type MembershipRefusal, membershipRefusal } from './api/membership-refusal.ts'
 import type { Cluster, ClusterEvent, Resource, Selection } from './cluster/cluster.ts'
 import type { Logger } from './kernel/log.ts'
+
+const sentences: Readonly<Record<MembershipRefusal, string>> = {
+  'not accepted': 'this cluster is not accepted by the hub',
+  'not joined': 'this cluster is no longer known to the hub',
+  renewed: 'the hub has given this cluster another certificate since',
+}
 
 type WatchSelection = Selection & { readonly resourceVersion: string }
 
@@ -79,7 +85,7 @@ export class HubStanding {
     const refusal = membershipRefusal(thrown, this.#cluster)
     if (refusal === undefined) return
     this.#refusals += 1
-    this.#become(refusal)
+    this.#become(sentences[refusal])
   }
 
   #become(refusal: string | undefined): void {

@@ -2,7 +2,7 @@
  * What a member of the ClusterSet may do at its hub: the counterpart of the Node authorizer of Kubernetes. Members are
  * told by their certificates and asked about again at every request, so an evicted one is out at once.
  */
-import { notAcceptedText, notJoinedText } from '../../src/api/membership-refusal.ts'
+import { refusalText } from '../../src/api/membership-refusal.ts'
 import type { AccessInfo, Attributes, Authorizer, Decision, UserInfo } from '../contract.ts'
 
 export type Membership = {
@@ -84,10 +84,10 @@ function decideMember(
 ): Decision {
   const id = user.name.startsWith(memberPrefix) ? user.name.slice(memberPrefix.length) : ''
   const member = id === '' ? undefined : memberOf(id)
-  if (member === undefined) return deny(notJoinedText(id))
-  if (!member.accepted) return deny(notAcceptedText(id))
+  if (member === undefined) return deny(refusalText('not joined', id))
+  if (!member.accepted) return deny(refusalText('not accepted', id))
   if (!user.groups.includes(`${generationPrefix}${member.generation}`)) {
-    return deny(`cluster ${JSON.stringify(id)} has joined anew since this certificate was issued`)
+    return deny(refusalText('renewed', id))
   }
   return decide(info, mayDo(info, id, member))
 }

@@ -6,6 +6,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { MemberClusterKind } from '../api/kinds/member-cluster.ts'
 import { type MemberJoin, MemberJoinKind } from '../api/kinds/member-join.ts'
+import { membershipRefusal } from '../api/membership-refusal.ts'
 import { ClusterClient } from '../cluster/client.ts'
 import { type Cluster, resource } from '../cluster/cluster.ts'
 import type { Credentials } from '../cluster/transport.ts'
@@ -112,19 +113,18 @@ export async function askStanding(
     return { is: 'member', why: '' }
   } catch (thrown) {
     signal.throwIfAborted()
-    return { is: standingOf(thrown), why: errorText(thrown) }
+    return { is: standingOf(thrown, membership.clusterId), why: errorText(thrown) }
   } finally {
     cancel()
     hub.close()
   }
 }
 
-/** Why a member is refused only the text of the answer tells: all of it is Forbidden. */
-function standingOf(thrown: unknown): Standing['is'] {
+function standingOf(thrown: unknown, clusterId: string): Standing['is'] {
   if (isReason(thrown, 'Unauthorized')) return 'gone'
-  if (!isReason(thrown, 'Forbidden')) return 'unknown'
-  if (/ has joined( anew since |$)/.test(thrown.message)) return 'gone'
-  return / is not accepted$/.test(thrown.message) ? 'shut out' : 'unknown'
+  const refusal = membershipRefusal(thrown, clusterId)
+  if (refusal === undefined) return 'unknown'
+  return refusal === 'not accepted' ? 'shut out' : 'gone'
 }
 
 /** As if it had never joined. */

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { EventKind } from '../../../src/api/kinds/event.ts'
-import { notAcceptedText, notJoinedText } from '../../../src/api/membership-refusal.ts'
+import { refusalText } from '../../../src/api/membership-refusal.ts'
 import { resource } from '../../../src/cluster/cluster.ts'
 import { MemoryCluster } from '../../../src/cluster/memory.ts'
 import { HubStanding } from '../../../src/hub-standing.ts'
@@ -40,7 +40,7 @@ const exported = { Valid: 'True/Valid', Ready: 'True/Exported', Conflict: 'False
 const where = { group: 'hub.isthmus.dev', resource: 'exportedservices' }
 const refusedFor = (text: string): Error =>
   forbidden(where, '', `User "hub.isthmus.dev:member:c1" cannot list resource "exportedservices": ${text}`)
-const evicted = refusedFor(notAcceptedText('c1'))
+const evicted = refusedFor(refusalText('not accepted', 'c1'))
 
 /** A retry is due within half a minute. */
 async function later(fleet: MemoryFleet): Promise<void> {
@@ -69,7 +69,8 @@ async function warningsOf(member: MemoryMember) {
 describe('a member that the hub refuses', () => {
   it.each([
     ['this cluster is not accepted by the hub', evicted],
-    ['this cluster is no longer known to the hub', refusedFor(notJoinedText('c1'))],
+    ['this cluster is no longer known to the hub', refusedFor(refusalText('not joined', 'c1'))],
+    ['the hub has given this cluster another certificate since', refusedFor(refusalText('renewed', 'c1'))],
   ])('says on every export, once, that %s, and keeps its imports', async (message, refusal) => {
     const { fleet, c1 } = await exportedByC1()
     await c1.apply(services, service('api'))
@@ -132,7 +133,7 @@ describe('a member whose hub', () => {
   it.each([
     ['is away', undefined],
     ['refuses one thing', refusedFor('not granted to clusters')],
-    ['speaks of another cluster', refusedFor(notAcceptedText('c2'))],
+    ['speaks of another cluster', refusedFor(refusalText('not accepted', 'c2'))],
   ])('%s leaves what was exported as ready as it was', async (_, thrown) => {
     const { fleet, c1 } = await exportedByC1()
     c1.hub.cut(thrown)
