@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { parseYaml } from '../../src/codec/yaml.ts'
 import { type Fleet, freePorts, startFleet, temporaryFolder } from '../support/fleet.ts'
 import { contextClient } from '../support/fleet-client.ts'
@@ -69,6 +69,10 @@ describe('the fleet', () => {
   it('does not disturb another fleet beside it', async () => {
     const beside = temporaryFolder()
     const second = await opened(await startFleet({ home: join(beside.path, 'home') }))
+    onTestFinished(async () => {
+      await second.close()
+      beside.dispose()
+    })
     const [here, there] = [new Shop(open), new Shop(second)]
     for (const shop of [here, there]) for (const member of members) await shop.open(member)
     await there.export('east', 'db', { addresses: ['10.3.0.1'], isHeadless: true })
@@ -78,8 +82,6 @@ describe('the fleet', () => {
     await there.expectAnswers('db', ['10.3.0.1'])
     expect(await second.fleet.stop()).toBe(0)
     await here.expectAnswers('db', ['10.2.0.1'])
-    await second.close()
-    beside.dispose()
   }, 120_000)
 
   it('ends in good order on SIGTERM', async () => {
@@ -109,13 +111,15 @@ describe('the fleet does not start', () => {
   it('when a port of its hub, a member or a DNS is taken, and has then done nothing', async () => {
     const tcp = createServer().listen(port + 2, '127.0.0.1')
     const udp = createSocket('udp4').bind(port + 10, '127.0.0.1')
+    onTestFinished(() => {
+      tcp.close()
+      udp.close()
+    })
     await Promise.all([once(tcp, 'listening'), once(udp, 'listening')])
     expect(await refused()).toBe(
       `isthmus: TCP port ${port + 2} on 127.0.0.1 for the member west is in use; UDP port ${port + 10} on 127.0.0.1 for the DNS of east is in use; choose another with --port`,
     )
     expect(readdirSync(folder.path)).toEqual([])
-    tcp.close()
-    udp.close()
   })
 
   it.each([
@@ -151,11 +155,11 @@ describe('the fleet that is told to stop while it starts', () => {
     ['"answering"'],
   ])('at %s ends in good order', async line => {
     const folder = temporaryFolder()
+    onTestFinished(() => folder.dispose())
     const args = ['fleet', '--home', join(folder.path, 'home'), '--port', String(await freePorts())]
     const { code, output } = await runToEnd(args, new RegExp(line))
     expect(code, output).toBe(0)
     expect(output).not.toMatch(/"level":"error"/)
-    folder.dispose()
   })
 })
 
@@ -165,12 +169,14 @@ describe('the fleet without controllers', () => {
     const home = join(folder.path, 'home')
     const fleet = await startFleet({ home, args: ['--controllers', 'none'] })
     const running = await opened(fleet)
+    onTestFinished(async () => {
+      await running.close()
+      folder.dispose()
+    })
     await new Shop(running).open('east')
     const socket = createServer().listen(fleet.port + 10, '127.0.0.1')
     await once(socket, 'listening')
     socket.close()
     expect(readdirSync(join(home, 'members/east')).sort()).toEqual(['pki', 'store'])
-    await running.close()
-    folder.dispose()
   })
 })

@@ -1,7 +1,7 @@
 // Starts that meet what somebody else has changed, and starts that fail late.
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 import { MemberClusterKind } from '../../src/api/kinds/member-cluster.ts'
 import { NamespaceKind } from '../../src/api/kinds/namespace.ts'
@@ -17,13 +17,23 @@ const folder = temporaryFolder()
 let count = 0
 let home: string
 let port: number
+const started: Fleet[] = []
 
 beforeEach(async () => {
   count += 1
   home = join(folder.path, `home-${count}`)
   port = await freePorts()
 })
+afterEach(async () => {
+  await Promise.all(started.splice(0).map(fleet => fleet.stop()))
+})
 afterAll(() => folder.dispose())
+
+async function fleetAtHome(): Promise<Fleet> {
+  const fleet = await startFleet({ home, port })
+  started.push(fleet)
+  return fleet
+}
 
 describe('a start that fails when its servers listen', () => {
   it.each([
@@ -65,10 +75,10 @@ function warnings(fleet: Fleet): readonly unknown[] {
 
 describe('a fleet that starts again', () => {
   async function restarted(between: (first: Fleet) => Promise<void> | void): Promise<Fleet> {
-    const first = await startFleet({ home, port })
+    const first = await fleetAtHome()
     await between(first)
     await first.stop()
-    return startFleet({ home, port })
+    return fleetAtHome()
   }
 
   async function expectJoined(fleet: Fleet): Promise<void> {
@@ -103,10 +113,10 @@ describe('a fleet that starts again', () => {
     ['hub/store', 'the hub does not know this cluster any more, joining again'],
     ['hub', 'the hub has another authority than before, joining again'],
   ])('joins its members again to a hub that lost %s', async (lost, warning) => {
-    const first = await startFleet({ home, port })
+    const first = await fleetAtHome()
     await first.stop()
     rmSync(join(home, lost), { recursive: true })
-    const fleet = await startFleet({ home, port })
+    const fleet = await fleetAtHome()
     expect(warnings(fleet).toSorted()).toEqual([`east: ${warning}`, `west: ${warning}`])
     await expectJoined(fleet)
   })
@@ -121,8 +131,11 @@ describe('a fleet that starts again', () => {
       expect((await hub.get(memberClusters, west, never)).spec.accepted).toBe(false)
     })
     const cluster = await contextClient(fleet.kubeconfig, 'west')
-    expect((await cluster.list(resource(NamespaceKind), {}, never)).items).not.toEqual([])
-    cluster.close()
+    try {
+      expect((await cluster.list(resource(NamespaceKind), {}, never)).items).not.toEqual([])
+    } finally {
+      cluster.close()
+    }
     expect(await fleet.stop()).toBe(0)
   })
 })

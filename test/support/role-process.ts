@@ -58,8 +58,17 @@ export async function runRole(args: readonly string[]): Promise<string> {
   return output.trim()
 }
 
+const alive = new Set<ChildProcess>()
+/** SIGKILL to all that are left. */
+export function endLeftBehind(): void {
+  for (const child of alive) child.kill('SIGKILL')
+}
+
 function launched(args: readonly string[]): ChildProcess {
-  return spawn(process.execPath, ['src/main.ts', ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, ['src/main.ts', ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  alive.add(child)
+  child.once('exit', () => alive.delete(child))
+  return child
 }
 
 function gather(child: ChildProcess, onLine: (line: string) => void): void {
