@@ -37,7 +37,8 @@ const nobody = 'isthmus.dev.none'
  * Keeps a copy of a resource by list and watch until the signal aborts. A watch that ends or fails goes on from where
  * it was; when the server no longer keeps that revision, or refuses the watch, everything is listed again and the
  * difference is told as changes. An object that was deleted and created again in between is told as both. Failures are
- * retried for ever, after 0.1 to 15 s.
+ * retried for ever, after 0.1 to 15 s. The copy leaves out `metadata.managedFields`, which is often the larger part of an
+ * object: whoever writes an object without it leaves its managers as they are.
  */
 export function startInformer<O extends WithMetadata>(
   cluster: InformerSource,
@@ -59,6 +60,12 @@ function selectionOf({ namespace, labelSelector, fieldSelector }: Selection): Se
     ...(labelSelector === undefined ? {} : { labelSelector }),
     ...(fieldSelector === undefined ? {} : { fieldSelector }),
   }
+}
+
+function withoutManagers<O extends WithMetadata>(object: O): O {
+  if (object.metadata.managedFields === undefined) return object
+  const { managedFields: _managers, ...metadata } = object.metadata
+  return { ...object, metadata }
 }
 
 class Copy<O extends WithMetadata> {
@@ -184,7 +191,7 @@ class ListWatch<O extends WithMetadata> implements Informer<O> {
     for (const object of listed.items) {
       const before = this.#copy.get(object.metadata)
       if (restored || before?.metadata.resourceVersion !== object.metadata.resourceVersion)
-        this.#upsert(object)
+        this.#upsert(withoutManagers(object))
     }
     this.#advance(listed.resourceVersion)
     this.#hasSynced = true
@@ -219,7 +226,7 @@ class ListWatch<O extends WithMetadata> implements Informer<O> {
       return
     }
     if (event.type === 'DELETED') this.#remove(event.object)
-    else this.#upsert(event.object)
+    else this.#upsert(withoutManagers(event.object))
     this.#advance(event.object.metadata.resourceVersion ?? this.#seen)
   }
 

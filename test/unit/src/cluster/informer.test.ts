@@ -41,6 +41,29 @@ function setup(intercept: (request: MemoryRequest) => void = () => undefined) {
 }
 
 describe('an informer', () => {
+  it('keeps no managers of fields', async () => {
+    const { cluster, informer } = setup()
+    const managedFields = [{ manager: 'kubectl', operation: 'Apply' as const }]
+    const managed = (name: string): KubeObject => {
+      const object = aConfigMap(name)
+      return { ...object, metadata: { ...object.metadata, labels: { a: '1' }, managedFields } }
+    }
+    const told: (KubeObject | undefined)[] = []
+    informer.onChange(({ after }) => told.push(after))
+    await cluster.create(configMaps, managed('listed'), never)
+    await informer.synced
+    await cluster.create(configMaps, managed('watched'), never)
+    await settled()
+    expect((await cluster.get(configMaps, shop('listed'), never)).metadata.managedFields).toEqual(
+      managedFields,
+    )
+    for (const object of [...informer.list(), ...told]) {
+      expect(object?.metadata).toMatchObject({ labels: { a: '1' }, resourceVersion: expect.any(String) })
+      expect(object?.metadata).not.toHaveProperty('managedFields')
+    }
+    expect(told).toHaveLength(2)
+  })
+
   it('holds what was there and follows what changes', async () => {
     const { cluster, informer, changes } = setup()
     await cluster.create(configMaps, aConfigMap('a'), never)
