@@ -2,7 +2,7 @@
 // it, and its rights.
 import type { AnyKind } from '../src/api/kind.ts'
 import type { PolicyRule } from '../src/api/rbac/schema.ts'
-import { agentClusterRules } from '../src/roles/component-rights.ts'
+import { agentClusterRules, agentRoutingRules } from '../src/roles/component-rights.ts'
 
 type Manifest = Readonly<Record<string, unknown>>
 
@@ -61,6 +61,7 @@ export function memberRights(kinds: readonly AnyKind[]): readonly Manifest[] {
   const names = groupVersions(kinds).map(({ group, version }) => `${version}.${group}`)
   const rules: readonly PolicyRule[] = [
     ...agentClusterRules,
+    ...agentRoutingRules,
     {
       apiGroups: ['apiregistration.k8s.io'],
       resources: ['apiservices'],

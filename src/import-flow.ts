@@ -1,7 +1,9 @@
 /** Wires the stages `import` and `endpoints`: ServiceImports and imported EndpointSlices of this cluster. */
+import { derivedServiceName } from './api/derived-service.ts'
 import type { EndpointSlice } from './api/kinds/endpoint-slice.ts'
 import { acceptsObjects } from './api/kinds/namespace.ts'
 import { keyOf, type Ref } from './cluster/cluster.ts'
+import { importOf } from './derive/desired.ts'
 import { EndpointsController } from './endpoints/controller.ts'
 import { isOurs } from './endpoints/desired.ts'
 import { sameForSlices } from './endpoints/imported-service.ts'
@@ -42,9 +44,16 @@ export class ImportFlow {
     informers.serviceImports.onChange(({ before, after }) => {
       const imported = (after ?? before)?.metadata
       if (imported !== undefined) this.#imports.add(keyOf(imported))
-      // Once the hub has told of the service, that is what slices go by.
-      if (!this.#importables.hasSynced()) this.#addSlicesOf(imported)
+      // Once the hub has told of the service, that is what slices go by, but for the import that they go with.
+      const another = before?.metadata.uid !== after?.metadata.uid && this.#context.routing !== undefined
+      if (another || !this.#importables.hasSynced()) this.#addSlicesOf(imported)
     })
+    if (this.#context.routing === 'local') {
+      informers.services.onChange(({ before, after }) => {
+        const imported = (after && importOf(after)) ?? (before && importOf(before))
+        if (imported !== undefined) this.#imports.add(keyOf(imported))
+      })
+    }
     informers.namespaces.onChange(({ before, after }) => {
       const name = (after ?? before)?.metadata.name ?? ''
       if (acceptsObjects(before) !== acceptsObjects(after)) this.#addNamespace(name)
@@ -86,21 +95,27 @@ export class ImportFlow {
   }
 
   #importQueue(): WorkQueue {
-    const { clock, families, informers, localWriter, log, queue } = this.#context
+    const { clock, families, informers, localWriter, log, queue, routing } = this.#context
     const controller = new ImportController({
       importables: this.#importables,
       serviceImports: informers.serviceImports,
       namespaces: informers.namespaces,
       local: localWriter,
       families,
+      localAddresses: routing === 'local' ? service => this.#localAddresses(service) : undefined,
       clock,
       log,
     })
     return queue('imports', localWriter, (ref, signal) => controller.reconcile(ref, signal))
   }
 
+  #localAddresses(service: Ref): readonly string[] {
+    const derived = this.#context.informers.services.get({ ...service, name: derivedServiceName(service) })
+    return (derived?.spec?.clusterIPs ?? []).filter(ip => ip !== 'None')
+  }
+
   #endpointsQueue(): WorkQueue {
-    const { cluster, collected, families, informers, localWriter, queue, sources } = this.#context
+    const { cluster, collected, families, informers, localWriter, queue, routing, sources } = this.#context
     const controller = new EndpointsController({
       cluster,
       families,
@@ -114,6 +129,7 @@ export class ImportFlow {
         return found?.valid === true ? found.spec.definition.ports : undefined
       },
       local: localWriter,
+      routes: routing !== undefined,
     })
     return queue('endpoints', localWriter, (ref, signal) => controller.reconcile(ref, keyOf(ref), signal))
   }

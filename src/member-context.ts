@@ -12,6 +12,7 @@ import type { ObjectMeta } from './api/meta.ts'
 import { type Cluster, type Ref, type Resource, refOf, resource } from './cluster/cluster.ts'
 import { startInformer } from './cluster/informer.ts'
 import { Writer } from './cluster/writer.ts'
+import type { Routing } from './derive/desired.ts'
 import { SliceSources } from './endpoints/sources.ts'
 import { type Collected, collect } from './export/collect.ts'
 import { HubStanding } from './hub-standing.ts'
@@ -34,6 +35,8 @@ export type MemberFlowOptions = {
   readonly families: readonly Family[]
   /** How often the hub is told that this cluster is there. */
   readonly heartbeatMs: number
+  /** How the cluster routes packets to imports; absent where nothing does. */
+  readonly routing?: Routing | undefined
   readonly clock: Clock
   readonly log: Logger
   readonly metrics: Metrics

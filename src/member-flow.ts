@@ -1,9 +1,10 @@
 /**
- * The ordered stages of the flow in a member: export, and back from the hub import → endpoints. What only this cluster is
+ * The ordered stages of the flow in a member: export, and back from the hub import → endpoints → derive. What only this cluster is
  * needed for (conditions that are known here, slices of its own endpoints) starts with the cluster alone; the rest when
  * the hub has told everything once. Nothing is taken back because something has not been read. Beside them it tells the
  * hub that it is there: heartbeat.
  */
+import { startDeriving } from './derive-flow.ts'
 import { ExportFlow } from './export-flow.ts'
 import { ExportWarnings } from './export-warnings.ts'
 import { reportHeartbeats } from './heartbeat/report.ts'
@@ -29,6 +30,7 @@ export function startMemberFlow(options: MemberFlowOptions, signal: AbortSignal)
   const started = localSynced(context).then(() => {
     imports.startLocal()
     exports.startLocal()
+    if (context.routing !== undefined) startDeriving(context, context.routing)
   })
   const { exportedServices, exportedSlices, importables } = context.informers
   const exporting = Promise.all([started, exportedServices.synced, exportedSlices.synced])

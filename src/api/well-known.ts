@@ -8,6 +8,8 @@ export const wellKnown = {
   managedBy: 'endpointslice.kubernetes.io/managed-by',
   /** EndpointSlice label: the Service of the slice. */
   coreServiceName: 'kubernetes.io/service-name',
+  /** Label of Services that an agent made; with `serviceName`, the ServiceImport. */
+  serviceManagedBy: 'app.kubernetes.io/managed-by',
   /** Annotation of the imports that an agent made: the exported keys that it owns, as JSON. */
   exportedKeys: 'isthmus.dev/exported-keys',
   /** Annotation of the imports that an agent made: what each cluster exports and since when, as JSON. */
@@ -16,3 +18,6 @@ export const wellKnown = {
 
 /** The value of the managed-by label of imported slices. */
 export const sliceManager = 'agent.isthmus.dev'
+
+/** The value of the managed-by label of derived Services. */
+export const serviceManager = 'agent.isthmus.dev'

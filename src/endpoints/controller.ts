@@ -14,7 +14,14 @@ import { type Informer, type Ref, resource } from '../cluster/cluster.ts'
 import { isNamespaceTerminating, type Writer } from '../cluster/writer.ts'
 import type { ImportableIndex } from '../contract.ts'
 import type { Family } from '../ip/address.ts'
-import { desiredSlice, type ImportedService, isOurs, type SourceSlice, sameSlice } from './desired.ts'
+import {
+  desiredSlice,
+  type ImportedService,
+  isOurs,
+  type Route,
+  type SourceSlice,
+  sameSlice,
+} from './desired.ts'
 import { fromImport, fromService } from './imported-service.ts'
 import type { SliceSources, Source } from './sources.ts'
 
@@ -31,6 +38,8 @@ export type EndpointsOptions = {
   /** The ports of a Service that this cluster exports; undefined when it does not. */
   exportedPorts(service: Ref): readonly ExportedPort[] | undefined
   readonly local: Writer
+  /** Whether the cluster routes packets to imports. */
+  readonly routes: boolean
 }
 
 /** What is to become of an imported slice. */
@@ -74,8 +83,14 @@ export class EndpointsController {
     if (slice === undefined) return 'absent'
     const imported = this.#imported(source.service)
     if (imported === 'unknown') return 'unknown'
-    const present = imported && desiredSlice(slice, imported, current)
+    const route = this.#route(source.service)
+    const present = imported && desiredSlice(slice, imported, { current, route })
     return present === undefined ? 'absent' : { present }
+  }
+
+  #route(service: Ref): Route | undefined {
+    if (!this.#options.routes) return undefined
+    return { importUid: this.#options.serviceImports.get(service)?.metadata.uid }
   }
 
   /** Undefined when this cluster does not export the service, or the slice is gone. */

@@ -1,6 +1,9 @@
+import { derivedServiceName } from '../api/derived-service.ts'
 import type { Contributor } from '../api/kinds/cluster-set-service.ts'
 import { type EndpointSlice, EndpointSliceKind } from '../api/kinds/endpoint-slice.ts'
 import type { ExportedPort } from '../api/kinds/exported-service.ts'
+import { ServiceImportKind } from '../api/kinds/service-import.ts'
+import type { ObjectMeta } from '../api/meta.ts'
 import { sliceManager, wellKnown } from '../api/well-known.ts'
 import { type Ref, resource } from '../cluster/cluster.ts'
 import { equalJson } from '../cluster/json.ts'
@@ -19,6 +22,12 @@ export type ImportedService = {
   readonly trafficDistribution: string | undefined
   /** The clusters whose exports count. */
   readonly clusters: readonly Pick<Contributor, 'cluster' | 'taint'>[]
+}
+
+/** In a cluster that routes packets: the import that slices go with. */
+export type Route = {
+  /** Undefined while there is no import. */
+  readonly importUid: string | undefined
 }
 
 /** A slice of an exporting cluster, this one or another. */
@@ -54,7 +63,10 @@ export function importedSliceName(
 export function desiredSlice(
   source: SourceSlice,
   imported: ImportedService,
-  current: EndpointSlice | undefined,
+  {
+    current,
+    route,
+  }: { readonly current?: EndpointSlice | undefined; readonly route?: Route | undefined } = {},
 ): EndpointSlice | undefined {
   const contributor = imported.clusters.find(({ cluster }) => cluster === source.cluster)
   if (contributor === undefined || contributor.taint === 'NoImport') return undefined
@@ -64,11 +76,15 @@ export function desiredSlice(
   if (ports.length === 0 && imported.type === 'ClusterSetIP') return undefined
   const name = importedSliceName(source)
   const metadata = current?.metadata ?? { namespace: source.service.namespace ?? '', name }
+  const routed = route !== undefined && imported.type === 'ClusterSetIP'
+  const { [wellKnown.coreServiceName]: _routed, ...otherLabels } = metadata.labels ?? {}
   const labels = {
-    ...metadata.labels,
+    ...otherLabels,
     [wellKnown.serviceName]: source.service.name,
     [wellKnown.sourceCluster]: source.cluster,
     [wellKnown.managedBy]: sliceManager,
+    // By this label kube-proxy finds the endpoints of a Service.
+    ...(routed ? { [wellKnown.coreServiceName]: derivedServiceName(source.service) } : {}),
   }
   const use = {
     nearby: nearbyDistributions.has(imported.trafficDistribution ?? ''),
@@ -76,11 +92,18 @@ export function desiredSlice(
   }
   return {
     ...(current ?? { apiVersion, kind }),
-    metadata: { ...metadata, labels },
+    metadata: { ...metadata, labels, ...ownership(source.service.name, route) },
     addressType: source.addressType,
     endpoints: source.endpoints.map(endpoint => importedEndpoint(endpoint, use)),
     ports,
   }
+}
+
+/** The garbage collector of the cluster takes slices away with their import. */
+function ownership(name: string, route: Route | undefined): Pick<ObjectMeta, 'ownerReferences'> {
+  if (route?.importUid === undefined) return {}
+  const { apiVersion: version, kind: ownerKind } = resource(ServiceImportKind)
+  return { ownerReferences: [{ apiVersion: version, kind: ownerKind, name, uid: route.importUid }] }
 }
 
 /** Zones mean the same in all clusters, nodes do not: of these only the zone can be kept to. */

@@ -5,6 +5,7 @@
  * Refuses: to take anything away that the hub has not said to be gone, to touch imports that somebody else made of services
  * that nobody exports, and to make anything in a namespace that is going.
  */
+import type { ClusterSetService } from '../api/kinds/cluster-set-service.ts'
 import { acceptsObjects, type Namespace } from '../api/kinds/namespace.ts'
 import { type ServiceImport, ServiceImportKind } from '../api/kinds/service-import.ts'
 import { type Informer, keyOf, type Ref, resource } from '../cluster/cluster.ts'
@@ -23,6 +24,8 @@ export type ImportOptions = {
   readonly local: Writer
   /** The families that pods of this cluster can reach. */
   readonly families: readonly Family[]
+  /** The addresses by which this cluster routes the import, where it does not use the ClusterSetIP. */
+  readonly localAddresses?: ((service: Ref) => readonly string[]) | undefined
   readonly clock: Clock
   readonly log: Logger
 }
@@ -42,7 +45,7 @@ export class ImportController {
     // What the hub has not told yet is unknown, not gone.
     if (!importables.hasSynced()) return
     const current = informer.get(ref)
-    const service = importables.service(ref)
+    const service = this.#addressed(ref, importables.service(ref))
     if (service === undefined) {
       if (current === undefined || !isOurs(current)) return
       log.info('import removed', { import: keyOf(ref) })
@@ -60,6 +63,14 @@ export class ImportController {
     const status = desiredStatus(service, this.#options.families, written, this.#now())
     if (equalJson(written.status, status)) return
     await local.replace(serviceImports, { ...written, status }, { subresource: 'status' }, signal)
+  }
+
+  /** With the addresses that it has in this cluster; those of the hub, and what the hub says of them, count for others. */
+  #addressed(ref: Ref, service: ClusterSetService | undefined): ClusterSetService | undefined {
+    const ips = this.#options.localAddresses?.(ref)
+    if (service === undefined || ips === undefined || service.spec.type === 'Headless') return service
+    const { problem: _problem, ...status } = service.status
+    return { ...service, spec: { ...service.spec, ips }, status }
   }
 
   async #write(

@@ -19,6 +19,12 @@ export const agentClusterRules: readonly PolicyRule[] = [
   { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['create', 'get', 'update'] },
 ]
 
+/** What it writes besides where the cluster routes packets to imports. */
+export const agentRoutingRules: readonly PolicyRule[] = [
+  { apiGroups: [''], resources: ['services'], verbs: ['create', 'delete', 'update'] },
+  { apiGroups: [''], resources: ['services/status'], verbs: ['update'] },
+]
+
 /** And of ours. */
 const agentOwnRules: readonly PolicyRule[] = [
   { apiGroups: mcs, resources: ['serviceexports'], verbs: read },

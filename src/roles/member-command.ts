@@ -26,6 +26,15 @@ const settings = {
     '1s',
   ),
   ...memberSettings,
+  clustersetip: setting.oneOf(
+    {
+      placeholder: 'HOW',
+      description:
+        'Behind a kube-apiserver, how pods reach imports: shared, at the ClusterSetIP that is the same in every cluster, or local, at an address of their own cluster.',
+      default: 'shared',
+    },
+    ['shared', 'local'],
+  ),
   controllers,
 }
 
@@ -33,5 +42,6 @@ export const memberCommand: CommandDefinition<typeof settings> = {
   name: 'member',
   description: 'Runs the API server of one cluster and its agent.',
   settings,
-  run: values => runMember({ ...values, controllers: values.controllers === 'all' }),
+  run: values =>
+    runMember({ ...values, controllers: values.controllers === 'all', routing: values.clustersetip }),
 }

@@ -1,5 +1,6 @@
 /** The process of one cluster's API server, which the commands member and apiserver start. */
 import { join } from 'node:path'
+import type { Routing } from '../derive/desired.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { prometheus } from '../telemetry/prometheus.ts'
 import { aggregation, aggregationOf } from './aggregation-settings.ts'
@@ -25,6 +26,7 @@ type Values = setting.Values<typeof memberSettings> & {
   readonly join?: string | undefined
   readonly heartbeatInterval?: number | undefined
   readonly controllers: boolean
+  readonly routing?: Routing
 }
 
 export function runMember(values: Values): Promise<void> {
@@ -52,6 +54,7 @@ export function runMember(values: Values): Promise<void> {
       controllers: values.controllers,
       heartbeatMs: values.heartbeatInterval,
       aggregation: aggregated,
+      routing: values.routing,
     }
     const publish = aggregated === undefined ? publishMember : publishAggregated
     const metrics = prometheus({ processMetrics: true })

@@ -4,6 +4,7 @@ import { kinds } from '../api/kinds/index.ts'
 import { ClusterClient } from '../cluster/client.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import { sideBySide } from '../cluster/side-by-side.ts'
+import type { Routing } from '../derive/desired.ts'
 import type { ExportWarnings } from '../export-warnings.ts'
 import type { JoinToken } from '../identity/join-token.ts'
 import {
@@ -38,6 +39,8 @@ export type MemberOptions = Omit<ServerOptions, 'name' | 'serves'> & {
   readonly controllers: boolean
   /** When a kube-apiserver is underneath. */
   readonly aggregation?: AggregationOptions | undefined
+  /** How its cluster routes imports, when it is a real one; `shared` unless told. */
+  readonly routing?: Routing | undefined
   /** How often the hub is told that the cluster is there; 10 s unless told. */
   readonly heartbeatMs?: number | undefined
 }
@@ -208,6 +211,7 @@ class Agent {
       hubNamespace: membership.namespace,
       families: familiesOf(this.#options.serviceCidrs),
       heartbeatMs: this.#options.heartbeatMs ?? defaultHeartbeatMs,
+      routing: this.#options.aggregation && (this.#options.routing ?? 'shared'),
       clock,
       log,
       metrics,

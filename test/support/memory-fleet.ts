@@ -18,6 +18,7 @@ import { startInformer } from '../../src/cluster/informer.ts'
 import { equalJson } from '../../src/cluster/json.ts'
 import { MemoryCluster, type MemoryRequest } from '../../src/cluster/memory.ts'
 import { decodeBody, encodeBody } from '../../src/codec/object-bytes.ts'
+import type { Routing } from '../../src/derive/desired.ts'
 import type { ExportWarnings } from '../../src/export-warnings.ts'
 import { startHubFlow } from '../../src/hub-flow.ts'
 import type { Family } from '../../src/ip/address.ts'
@@ -46,6 +47,8 @@ export type FleetOptions = {
   readonly cidrs?: readonly string[]
   readonly quarantineMs?: number
   readonly families?: Readonly<Record<string, readonly Family[]>>
+  /** Of every member's cluster. */
+  readonly routing?: Routing
   /** Of the hub, for one start. */
   readonly metrics?: Metrics
 }
@@ -104,6 +107,7 @@ export class MemoryMember {
         hubNamespace: memberNamespace(this.id),
         families: this.#fleet.options.families?.[this.id] ?? ['IPv4', 'IPv6'],
         heartbeatMs: 10_000,
+        routing: this.#fleet.options.routing,
         clock: this.#fleet.clock,
         log: this.#fleet.log,
         metrics: noMetrics,

@@ -32,7 +32,7 @@ const source = (overrides: Partial<SourceSlice> = {}): SourceSlice => ({
 const target = (name: string, port: number) => ({ name, protocol: 'TCP', port })
 
 function shownPorts(from: Partial<SourceSlice>, into: Partial<ImportedService>): string | undefined {
-  const slice = desiredSlice(source(from), imported(into), undefined)
+  const slice = desiredSlice(source(from), imported(into))
   return slice?.ports?.map(port => `${port.name}:${port.port}`).join(' ')
 }
 
@@ -101,7 +101,7 @@ describe('ports of imported slices', () => {
 
   it('may all go from a headless slice, whose addresses are still of use', () => {
     const disputed = { servicePorts: ports('http:8080') }
-    expect(desiredSlice(source(disputed), imported({ type: 'Headless' }), undefined)).toMatchObject({
+    expect(desiredSlice(source(disputed), imported({ type: 'Headless' }))).toMatchObject({
       ports: [],
       endpoints: [{ addresses: ['10.1.0.1'] }],
     })
@@ -110,34 +110,32 @@ describe('ports of imported slices', () => {
 
 describe('desiredSlice', () => {
   it('is nothing for a cluster whose export does not count, and for a family that the import has not', () => {
-    expect(desiredSlice(source({ cluster: 'west' }), imported(), undefined)).toBeUndefined()
-    expect(desiredSlice(source({ addressType: 'IPv6' }), imported(), undefined)).toBeUndefined()
-    expect(desiredSlice(source({ addressType: 'FQDN' }), imported(), undefined)).toBeUndefined()
+    expect(desiredSlice(source({ cluster: 'west' }), imported())).toBeUndefined()
+    expect(desiredSlice(source({ addressType: 'IPv6' }), imported())).toBeUndefined()
+    expect(desiredSlice(source({ addressType: 'FQDN' }), imported())).toBeUndefined()
   })
 
   it('keeps labels that others have set, and its own', () => {
-    const first = desiredSlice(source(), imported(), undefined)
+    const first = desiredSlice(source(), imported())
     if (first === undefined) throw new Error('nothing was imported')
     const metadata = {
       ...first.metadata,
       labels: { mine: 'yes', 'multicluster.kubernetes.io/source-cluster': 'x' },
     }
-    const next = desiredSlice(source(), imported(), { ...first, metadata })
+    const next = desiredSlice(source(), imported(), { current: { ...first, metadata } })
     expect(next?.metadata.labels).toEqual({ ...first.metadata.labels, mine: 'yes' })
   })
 
   it('has hints only for endpoints in a zone, and only when traffic is to stay near', () => {
     const endpoints = [{ addresses: ['10.1.0.1'], zone: 'a' }, { addresses: ['10.1.0.2'] }]
     const hints = (trafficDistribution: string | undefined) =>
-      desiredSlice(source({ endpoints }), imported({ trafficDistribution }), undefined)?.endpoints.map(
-        e => e.hints,
-      )
+      desiredSlice(source({ endpoints }), imported({ trafficDistribution }))?.endpoints.map(e => e.hints)
     expect(hints('PreferSameZone')).toEqual([{ forZones: [{ name: 'a' }] }, undefined])
     expect(hints(undefined)).toEqual([undefined, undefined])
   })
 
   it('is the same for what an API server has defaulted', () => {
-    const desired = desiredSlice(source({ endpoints: [{ addresses: ['10.1.0.1'] }] }), imported(), undefined)
+    const desired = desiredSlice(source({ endpoints: [{ addresses: ['10.1.0.1'] }] }), imported())
     if (desired === undefined) throw new Error('nothing was imported')
     const { name: _name, protocol: _protocol, ...unnamed } = target('', 8080)
     const bare = { ...desired, endpoints: [{ addresses: ['10.1.0.1'] }], ports: [unnamed] }

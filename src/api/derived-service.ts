@@ -1,0 +1,19 @@
+import { createHash } from 'node:crypto'
+import { base32Hex } from '../kernel/short-hash.ts'
+
+/**
+ * The Service of a cluster that routes the address of a ServiceImport, named as the reference controllers of mcs-api name
+ * it: whoever knows those finds it.
+ */
+export function derivedServiceName({
+  namespace,
+  name,
+}: {
+  readonly namespace?: string
+  readonly name: string
+}): string {
+  const digest = createHash('sha256')
+    .update(`${namespace ?? ''}/${name}`)
+    .digest()
+  return `derived-${base32Hex(digest, 10)}`
+}
