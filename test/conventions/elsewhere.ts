@@ -11,6 +11,16 @@ export const elsewhere: Readonly<Record<number, readonly Proof[]>> = {
       title: 'tries another name when one is taken',
     },
   ],
+  104: [
+    {
+      file: 'test/unit/apiservice/http/watching.test.ts',
+      title: 'a watcher that does not read is cut off, and the others get every event',
+    },
+    {
+      file: 'test/unit/apiservice/http/watch-stream.test.ts',
+      title: 'a watcher that leaves too much unread is cut off, and hears nothing more',
+    },
+  ],
 }
 
 /** Lines that are not proved yet, and why. */
@@ -38,9 +48,8 @@ const early: readonly number[] = [77]
 
 /** Lines of the other sections whose tests are still to be written. */
 const late: readonly number[] = [
-  88, 89, 90, 91, 92, 93, 94, 95, 96, 97, 98, 99, 100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111,
-  112, 113, 114, 117, 118, 121, 122, 124, 125, 126, 127, 128, 129, 130, 131, 132, 133, 134, 135, 136, 137,
-  138, 139, 140, 141, 142, 143, 144, 145, 146, 150,
+  108, 109, 110, 111, 112, 113, 114, 117, 118, 121, 122, 124, 125, 126, 127, 128, 129, 130, 131, 132, 133,
+  134, 135, 136, 137, 138, 139, 140, 141, 142, 143, 144, 145, 146, 150,
 ]
 
 export const unwritten: ReadonlySet<number> = new Set([...early, ...late])

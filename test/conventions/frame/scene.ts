@@ -121,25 +121,35 @@ export class Scene {
     return (await this.list('limit=1')).body.metadata.resourceVersion
   }
 
-  /** Watches this scene. */
-  async watch(query: string, headers: Labels = {}): Promise<Watch> {
-    const all = ['watch=1', this.select(), query].filter(part => part !== '').join('&')
-    return new Watch(await this.subject.open(`${this.collection}?${all}`, headers))
+  /** Watches this scene, or of it what has these labels. */
+  async watch(query: string, { labels = '', headers = {}, collection = this.collection }: Watching = {}) {
+    const all = ['watch=1', this.select(labels), query].filter(part => part !== '').join('&')
+    return new Watch(await this.subject.open(`${collection}?${all}`, headers))
   }
 
-  /** The events of a watch up to now: those that come before one that is made last. */
-  async eventsOf(watch: Watch, marker: Labels = {}): Promise<readonly Frame[]> {
-    const last = await this.make(marker)
-    const events: Frame[] = []
-    for (;;) {
-      const frame = await watch.next()
-      if (frame === undefined) throw new Error('the watch ended')
-      if (frame.object.metadata?.name === last.metadata.name) break
-      events.push(frame)
-    }
-    watch.close()
-    return events
+  /** The events of a watch up to now: those that come before one of an object that is made last. */
+  async eventsOf(watch: Watch, labels: Labels = {}): Promise<readonly Frame[]> {
+    return eventsBefore(watch, await this.make(labels))
   }
+}
+
+type Watching = {
+  readonly labels?: string
+  readonly headers?: Labels
+  readonly collection?: string
+}
+
+/** The events of a watch before those of an object; then it is closed. */
+export async function eventsBefore(watch: Watch, last: KubeObject): Promise<readonly Frame[]> {
+  const events: Frame[] = []
+  for (;;) {
+    const frame = await watch.next()
+    if (frame === undefined) throw new Error(`the watch ended behind ${events.map(summaryOf).join(', ')}`)
+    if (frame.object.metadata?.name === last.metadata.name) break
+    events.push(frame)
+  }
+  watch.close()
+  return events
 }
 
 /** `ADDED web`. */

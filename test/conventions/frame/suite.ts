@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe } from 'vitest'
 import type { ApiServerOptions } from '../../../apiservice/server.ts'
 import type { AnyKind } from '../../../src/api/kind.ts'
-import type { ApiClient } from '../../support/api-client.ts'
+import type { ApiClient, Protocol } from '../../support/api-client.ts'
 import type { TestServer } from '../../support/api-server.ts'
 import { type Answer, type Ask, asking } from './ask.ts'
 import { GadgetKind } from './gadget.ts'
@@ -31,11 +31,11 @@ export type Suite = {
 }
 
 /** Starts a server for the tests of this file, and stops it behind the last. */
-export function aSuite(options: Partial<ApiServerOptions> = {}): Suite {
+export function aSuite(options: Partial<ApiServerOptions> = {}, protocol?: Protocol): Suite {
   let running: { readonly server: TestServer; readonly client: ApiClient } | undefined
   beforeAll(async () => {
     const server = await startConventionServer(options)
-    running = { server, client: server.client() }
+    running = { server, client: server.client(protocol) }
   })
   afterAll(async () => running?.server.close())
   const now = () => {
