@@ -32,10 +32,10 @@ export const lateDefects: readonly Defect[] = [
   },
   {
     line: 90,
-    what: 'a watch is also told of the version that it starts from',
-    file: 'apiservice/store/timeline.ts',
-    find: 'this.history.walk(revision, version => {',
-    replace: 'this.history.walk(revision - 1, version => {',
+    what: 'a watch misses the event behind its version',
+    file: 'apiservice/registry/watch.ts',
+    find: 'const from = Math.min(after, store.revision())',
+    replace: 'const from = Math.min(after + 1, store.revision())',
   },
   {
     line: 94,
@@ -63,6 +63,20 @@ export const lateDefects: readonly Defect[] = [
     what: 'every Table of a watch names its columns',
     file: 'apiservice/negotiation/frames.ts',
     find: 'withColumns = false',
+    replace: '',
+  },
+  {
+    line: 110,
+    what: 'patches do not list fieldValidation',
+    file: 'src/api/derive/openapi-operations.ts',
+    find: 'parameters: [...writeParameters, forceParameter],',
+    replace: 'parameters: [pretty, dryRun, forceParameter],',
+  },
+  {
+    line: 114,
+    what: 'sets are merged as a whole',
+    file: 'src/api/derive/field-shape.ts',
+    find: "if (listType === 'set') return { type: 'set' }",
     replace: '',
   },
 ]
