@@ -6,11 +6,13 @@ import { type Identity, issueClient, makeAuthority } from '../../src/identity/ce
 import { never } from '../../src/kernel/abort.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { type Logger, memoryLogger, silentLogger } from '../../src/kernel/log.ts'
-import { publishMember } from '../../src/roles/admin-files.ts'
+import { publishHub } from '../../src/roles/admin-files.ts'
+import { type RunningHub, startHub } from '../../src/roles/hub.ts'
 import { type MemberOptions, type RunningMember, startMember } from '../../src/roles/member.ts'
+import { createToken } from '../../src/roles/token.ts'
 import { prometheus } from '../../src/telemetry/prometheus.ts'
 import { type ApiAnswer, type ApiClient, apiClient } from './api-client.ts'
-import { temporaryFolder } from './fleet.ts'
+import { freePorts, temporaryFolder } from './fleet.ts'
 
 export const lifetime = { clock: systemClock, lifetimeMs: 3_600_000 }
 export const configMaps = resource(ConfigMapKind)
@@ -18,7 +20,7 @@ export const namespaces = resource(NamespaceKind)
 const service = { namespace: 'isthmus-system', name: 'isthmus-member' }
 
 export type Aggregation = {
-  /** What is underneath: a standalone server in the place of a kube-apiserver, which it can be for all that we ask. */
+  /** What is underneath: a hub in the place of a kube-apiserver, which it can be for all that we ask but tokens. */
   readonly cluster: Cluster
   readonly server: RunningMember
   readonly log: ReturnType<typeof memoryLogger>
@@ -33,7 +35,32 @@ export type Aggregation = {
   close(): Promise<void>
 }
 
-/** A server with no controllers behind another, on free ports of the loopback. */
+const listening = {
+  host: '127.0.0.1',
+  advertise: undefined,
+  serviceCidrs: ['10.96.0.0/16'],
+  clientCa: undefined,
+}
+const memberOptions = { ...listening, clusterId: 'test', port: 0, join: undefined, controllers: false }
+const hubOptions = { ...listening, clusterSetCidrs: ['10.112.0.0/16'], quarantineMs: 60_000 }
+
+/** A hub that members can join, on a port that was free. */
+export async function startJoinableHub(home: string): Promise<RunningHub & { token(): Promise<string> }> {
+  const options = { ...hubOptions, home, port: await freePorts(), controllers: true }
+  const metrics = prometheus({ processMetrics: false })
+  const hub = await startHub(options, { clock: systemClock, log: silentLogger, metrics, signal: never })
+  const { addresses: servers, identity } = hub.running
+  const wanted = {
+    clusterId: undefined,
+    lifetimeMs: 60_000,
+    servers,
+    ca: identity.caBundle,
+    clock: systemClock,
+  }
+  return { ...hub, token: () => createToken(hub.admin, wanted, never) }
+}
+
+/** A server, with no controllers unless told, behind another, on free ports of the loopback. */
 export async function startAggregation(more: Partial<MemberOptions> = {}): Promise<Aggregation> {
   const folder = temporaryFolder()
   const log = memoryLogger()
@@ -44,20 +71,13 @@ export async function startAggregation(more: Partial<MemberOptions> = {}): Promi
     metrics: prometheus({ processMetrics: false }),
     signal: never,
   })
-  const common = {
-    clusterId: 'test',
-    host: '127.0.0.1',
-    port: 0,
-    advertise: undefined,
-    serviceCidrs: ['10.96.0.0/16'],
-    clientCa: undefined,
-    join: undefined,
-    controllers: false,
-  }
   const home = join(folder.path, 'underneath')
-  const underneath = await startMember({ ...common, home }, contextOf(silentLogger))
-  await publishMember(home, underneath)
-  const cluster = underneath.running.operator
+  const underneath = await startHub(
+    { ...hubOptions, home, port: 0, controllers: false },
+    contextOf(silentLogger),
+  )
+  await publishHub(home, underneath)
+  const cluster = underneath.admin
   const [proxies, users] = [await makeAuthority('proxies', lifetime), await makeAuthority('users', lifetime)]
   await cluster.create(configMaps, authenticationMap(proxies, users), never)
   const aggregation = {
@@ -67,7 +87,7 @@ export async function startAggregation(more: Partial<MemberOptions> = {}): Promi
     service,
     certificate: undefined,
   }
-  const options = { ...common, home: join(folder.path, 'behind'), aggregation, ...more }
+  const options = { ...memberOptions, home: join(folder.path, 'behind'), aggregation, ...more }
   const server = await startMember(options, contextOf(log))
   const clients: ApiClient[] = []
   const client = (identity?: Identity): ApiClient => {
