@@ -26,6 +26,20 @@ export function reasonColumn(type: string, name: string): Column<WithConditions>
   }
 }
 
+/** With `-o wide`: what these conditions say besides, each text once. */
+export function messageColumn(...types: readonly string[]): Column<WithConditions> {
+  return {
+    name: 'Message',
+    type: 'string',
+    description: `What the conditions say: ${types.join(', ')}.`,
+    priority: 1,
+    cell: object => {
+      const said = types.map(type => conditionOf(object, type)?.message ?? '').filter(text => text !== '')
+      return [...new Set(said)].join('; ') || null
+    },
+  }
+}
+
 function conditionOf(object: WithConditions, type: string): Condition | undefined {
   return object.status?.conditions?.find(c => c.type === type)
 }

@@ -3,7 +3,7 @@
  * Promises: an import is changed in place, never deleted and made again; spec and addresses change in one write; what others
  * edit is mended, what others add to the metadata stays.
  * Refuses: to take anything away that the hub has not said to be gone, to touch imports that somebody else made of services
- * that nobody exports, and to make anything in a namespace that is going.
+ * that nobody exports (they are told so in their status, when nobody else writes one), and to make anything in a namespace that is going.
  */
 import type { ClusterSetService } from '../api/kinds/cluster-set-service.ts'
 import { acceptsObjects, type Namespace } from '../api/kinds/namespace.ts'
@@ -15,7 +15,7 @@ import type { ImportableIndex } from '../contract.ts'
 import type { Family } from '../ip/address.ts'
 import { type Clock, toTime } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/log.ts'
-import { desiredImport, desiredStatus, isOurs } from './desired.ts'
+import { desiredImport, desiredStatus, isOurs, unexportedStatus } from './desired.ts'
 
 export type ImportOptions = {
   readonly importables: ImportableIndex
@@ -47,7 +47,8 @@ export class ImportController {
     const current = informer.get(ref)
     const service = this.#addressed(ref, importables.service(ref))
     if (service === undefined) {
-      if (current === undefined || !isOurs(current)) return
+      if (current === undefined) return
+      if (!isOurs(current)) return this.#tell(current, unexportedStatus(current, this.#now()), signal)
       log.info('import removed', { import: keyOf(ref) })
       await local.delete(serviceImports, current, signal)
       return
@@ -60,9 +61,13 @@ export class ImportController {
       signal,
     )
     if (written === undefined) return
-    const status = desiredStatus(service, this.#options.families, written, this.#now())
-    if (equalJson(written.status, status)) return
-    await local.replace(serviceImports, { ...written, status }, { subresource: 'status' }, signal)
+    await this.#tell(written, desiredStatus(service, this.#options.families, written, this.#now()), signal)
+  }
+
+  async #tell(current: ServiceImport, status: ServiceImport['status'], signal: AbortSignal): Promise<void> {
+    if (status === undefined || equalJson(current.status, status)) return
+    const { local } = this.#options
+    await local.replace(serviceImports, { ...current, status }, { subresource: 'status' }, signal)
   }
 
   /** With the addresses that it has in this cluster; those of the hub, and what the hub says of them, count for others. */

@@ -111,6 +111,25 @@ function only(map: StringMap | undefined, keys: readonly string[] = []): StringM
   return Object.fromEntries(Object.entries(map ?? {}).filter(([key]) => keys.includes(key)))
 }
 
+const notExported = {
+  type: 'Ready',
+  status: 'Unknown',
+  reason: 'Pending',
+  message: 'no cluster exports this service: the import is not made by this controller, and left alone',
+} as const satisfies Partial<Condition>
+
+/**
+ * The status of an import that somebody else made of a service that nobody exports. Undefined: whoever made it says himself
+ * how it is doing.
+ */
+export function unexportedStatus(current: ServiceImport, time: string): ImportStatus | undefined {
+  const conditions = current.status?.conditions ?? []
+  const ready = conditions.find(({ type }) => type === notExported.type)
+  if (ready !== undefined && ready.message !== notExported.message) return undefined
+  const observed = { observedGeneration: current.metadata.generation ?? 0, lastTransitionTime: time }
+  return { ...current.status, conditions: withCondition(conditions, { ...notExported, ...observed }) }
+}
+
 /** The status of the import in this cluster, on top of what is there. */
 export function desiredStatus(
   service: ClusterSetService,

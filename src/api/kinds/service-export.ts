@@ -1,4 +1,4 @@
-import { conditionColumn, reasonColumn } from '../condition-column.ts'
+import { conditionColumn, messageColumn, reasonColumn } from '../condition-column.ts'
 import { conditionsSchema } from '../condition-schema.ts'
 import { ageColumn, defineKind, type ObjectOf } from '../kind.ts'
 import { s } from '../schema.ts'
@@ -78,10 +78,11 @@ export const ServiceExportKind = defineKind({
     conditionColumn('Valid', 'Whether the Service exists and can be exported.'),
     conditionColumn('Ready', 'Whether other clusters were told of the export.'),
     conditionColumn('Conflict', 'Whether exports of other clusters disagree with this one.'),
+    ageColumn,
     reasonColumn('Valid', 'Valid Reason'),
     reasonColumn('Ready', 'Ready Reason'),
     reasonColumn('Conflict', 'Conflict Reason'),
-    ageColumn,
+    messageColumn('Valid', 'Ready', 'Conflict'),
   ],
 })
 

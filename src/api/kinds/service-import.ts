@@ -1,6 +1,7 @@
-import { conditionColumn, reasonColumn } from '../condition-column.ts'
+import { conditionColumn, messageColumn, reasonColumn } from '../condition-column.ts'
 import { conditionsSchema } from '../condition-schema.ts'
 import { ageColumn, defineKind, type ObjectOf } from '../kind.ts'
+import type { Condition } from '../meta.ts'
 import { s } from '../schema.ts'
 
 const port = s.object(
@@ -36,7 +37,7 @@ const clientIP = s.object(
 )
 
 export const serviceImportConditions = {
-  Ready: { True: ['Ready'], False: ['Pending', 'IPFamilyNotSupported'] },
+  Ready: { True: ['Ready'], False: ['Pending', 'IPFamilyNotSupported'], Unknown: ['Pending'] },
 } as const
 
 /** KEP-1645, the types of mcs-api. What prose calls a default stays absent when it is not given. */
@@ -153,34 +154,67 @@ export const ServiceImportKind = defineKind({
     {
       name: 'IP',
       type: 'string',
-      description: 'The ClusterSetIPs.',
+      description: 'The ClusterSetIPs; None for a Headless service.',
       jsonPath: '.spec.ips',
-      cell: o => o.spec?.ips?.join(',') ?? null,
+      cell: addressText,
     },
-    {
-      name: 'Clusters',
-      type: 'integer',
-      description: 'How many clusters export the Service.',
-      cell: o => o.status?.clusters?.length ?? 0,
-    },
-    conditionColumn('Ready', 'Whether the import can be used in this cluster.'),
     {
       name: 'Ports',
       type: 'string',
       description: 'Ports with their protocols.',
+      cell: o =>
+        o.spec === undefined
+          ? null
+          : o.spec.ports.map(p => `${p.port}/${p.protocol ?? 'TCP'}`).join(',') || '<none>',
+    },
+    {
+      name: 'Clusters',
+      type: 'string',
+      description: 'Ids of the clusters that export the Service; of many, the first three.',
+      cell: o => firstOf(o.status?.clusters?.map(c => c.cluster) ?? []),
+    },
+    conditionColumn('Ready', 'Whether the import can be used in this cluster.'),
+    ageColumn,
+    {
+      name: 'Families',
+      type: 'string',
+      description: 'Families of its addresses or, when it is Headless, of its endpoints.',
       priority: 1,
-      cell: o => o.spec?.ports.map(p => `${p.port}/${p.protocol ?? 'TCP'}`).join(',') ?? null,
+      cell: o => o.spec?.ipFamilies?.join(',') || null,
     },
     {
       name: 'From',
       type: 'string',
-      description: 'Ids of the clusters that export the Service.',
+      description: 'Ids of all clusters that export the Service.',
       priority: 1,
-      cell: o => o.status?.clusters?.map(c => c.cluster).join(',') ?? null,
+      cell: o => o.status?.clusters?.map(c => c.cluster).join(',') || null,
     },
     reasonColumn('Ready', 'Reason'),
-    ageColumn,
+    messageColumn('Ready'),
   ],
 })
 
 export type ServiceImport = ObjectOf<typeof ServiceImportKind>
+
+/** The type of a kind cannot be asked for in its own columns. */
+type Addressed = {
+  readonly spec?: { readonly type: string; readonly ips?: readonly string[] }
+  readonly status?: { readonly conditions?: readonly Condition[] }
+}
+
+/** In the words of `kubectl get services`. */
+function addressText({ spec, status }: Addressed): string | null {
+  if (spec === undefined) return null
+  if (spec.type === 'Headless') return 'None'
+  if (spec.ips !== undefined && spec.ips.length > 0) return spec.ips.join(',')
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready')
+  return ready === undefined || ready.reason === 'Pending' ? '<pending>' : '<none>'
+}
+
+const maxShown = 3
+
+function firstOf(clusters: readonly string[]): string | null {
+  if (clusters.length === 0) return null
+  const more = clusters.length - maxShown
+  return clusters.slice(0, maxShown).join(',') + (more > 0 ? ` + ${more} more...` : '')
+}

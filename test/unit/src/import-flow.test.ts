@@ -1,15 +1,18 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import type { ServiceImport } from '../../../src/api/kinds/service-import.ts'
 import { never } from '../../../src/kernel/abort.ts'
 import {
   type FleetOptions,
   type MemoryFleet,
   memoryFleet,
   namespaces,
+  serviceExports,
   serviceImports,
   services,
   slices,
+  textOf,
 } from '../../support/memory-fleet.ts'
-import { exportWeb, service, slice } from '../../support/shop.ts'
+import { exportWeb, service, serviceExport, slice } from '../../support/shop.ts'
 
 let running: MemoryFleet | undefined
 
@@ -23,6 +26,26 @@ afterEach(() => {
   running?.stop()
   running = undefined
 })
+
+const foreignImport: ServiceImport = {
+  apiVersion: 'multicluster.x-k8s.io/v1beta1',
+  kind: 'ServiceImport',
+  metadata: { name: 'mine', namespace: 'shop' },
+  spec: { type: 'Headless', ports: [] },
+}
+const readyByOthers = {
+  type: 'Ready',
+  status: 'True' as const,
+  reason: 'Ready',
+  message: '',
+  lastTransitionTime: '2026-01-02T03:04:05Z',
+}
+
+async function exportNamedMine(fleet: MemoryFleet): Promise<void> {
+  await fleet.member('c1').apply(services, service('mine'))
+  await fleet.member('c1').apply(serviceExports, serviceExport('mine'))
+  await fleet.settle()
+}
 
 describe('an importing cluster', () => {
   it('case 46: imports when the namespace appears', async () => {
@@ -90,21 +113,43 @@ describe('an importing cluster', () => {
   it('leaves alone what somebody else made and nobody exports', async () => {
     const fleet = await fleetOf()
     const c2 = fleet.member('c2')
-    await c2.local.create(
-      serviceImports,
-      {
-        apiVersion: 'multicluster.x-k8s.io/v1beta1',
-        kind: 'ServiceImport',
-        metadata: { name: 'mine', namespace: 'shop' },
-        spec: { type: 'Headless', ports: [] },
-      },
-      never,
-    )
+    await c2.local.create(serviceImports, foreignImport, never)
     await fleet.settle()
     c2.stop()
     c2.start()
     await fleet.settle()
-    expect(await c2.importOf('mine')).toBeDefined()
+    const mine = await c2.importOf('mine')
+    expect(mine?.spec).toEqual({ type: 'Headless', ports: [] })
+    expect(mine?.status?.conditions).toMatchObject([
+      {
+        type: 'Ready',
+        status: 'Unknown',
+        reason: 'Pending',
+        message: expect.stringMatching(/^no cluster exports this service/),
+      },
+    ])
+    c2.local.writes.length = 0
+    await fleet.clock.advance(60_000)
+    expect(c2.local.writes).toEqual([])
+    await exportNamedMine(fleet)
+    expect(textOf((await c2.importOf('mine'))?.status?.conditions)).toEqual({ Ready: 'True/Ready' })
+  })
+
+  it('leaves the status to whoever made an import and says how it is doing', async () => {
+    const fleet = await fleetOf()
+    const c2 = fleet.member('c2')
+    await c2.local.create(serviceImports, foreignImport, never)
+    await fleet.settle()
+    const there = await c2.local.get(serviceImports, { namespace: 'shop', name: 'mine' }, never)
+    const conditions = [readyByOthers]
+    await c2.local.replace(
+      serviceImports,
+      { ...there, status: { conditions } },
+      { subresource: 'status' },
+      never,
+    )
+    await fleet.settle()
+    expect((await c2.importOf('mine'))?.status?.conditions).toEqual(conditions)
   })
 
   it('case 40, 41: uses only the families that it supports', async () => {

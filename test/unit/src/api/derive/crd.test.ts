@@ -41,8 +41,8 @@ describe('the CRDs', () => {
       ['Type', '.spec.type'],
       ['IP', '.spec.ips'],
       ['Ready', ".status.conditions[?(@.type=='Ready')].status"],
-      ['Reason', ".status.conditions[?(@.type=='Ready')].reason"],
       ['Age', '.metadata.creationTimestamp'],
+      ['Reason', ".status.conditions[?(@.type=='Ready')].reason"],
     ])
   })
 

@@ -41,22 +41,65 @@ describe('the table', () => {
     })
   })
 
+  const exporting = (...clusters: readonly string[]) => ({ clusters: clusters.map(cluster => ({ cluster })) })
+  const pending = aCondition({ type: 'Ready', status: 'False', reason: 'Pending', message: 'no address' })
+
   it('of imports shows what they offer', () => {
     const status = {
-      clusters: [{ cluster: 'east' }, { cluster: 'west' }],
-      conditions: [aCondition({ type: 'Ready' })],
+      ...exporting('east', 'west'),
+      conditions: [aCondition({ type: 'Ready', reason: 'Ready' })],
     }
-    expect(printed('ServiceImport', { ...anImport({ ips: ['10.0.0.1', 'fd00::1'] }), status })).toEqual({
+    const spec = { ips: ['10.0.0.1', 'fd00::1'], ipFamilies: ['IPv4', 'IPv6'] }
+    expect(printed('ServiceImport', { ...anImport(spec), status })).toEqual({
       Name: 'a',
       Type: 'ClusterSetIP',
       IP: '10.0.0.1,fd00::1',
-      Clusters: 2,
+      Ports: '80/TCP',
+      Clusters: 'east,west',
       Ready: 'True',
-      '(Ports)': '80/TCP',
-      '(From)': 'east,west',
-      '(Reason)': 'Valid',
       Age: '4m5s',
+      '(Families)': 'IPv4,IPv6',
+      '(From)': 'east,west',
+      '(Reason)': 'Ready',
+      '(Message)': null,
     })
+  })
+
+  it.each([
+    ['without a status', anImport(), { IP: '<pending>', Clusters: null, Ready: null, '(From)': null }],
+    [
+      'without a spec',
+      { ...anImport(), spec: undefined },
+      { Type: null, IP: null, Ports: null, Clusters: null, Ready: null, '(Families)': null },
+    ],
+    [
+      'headless and without ports',
+      anImport({ type: 'Headless', ports: [], ips: [], ipFamilies: ['IPv6'] }),
+      { Type: 'Headless', IP: 'None', Ports: '<none>', '(Families)': 'IPv6' },
+    ],
+    [
+      'waiting for an address',
+      { ...anImport({ ips: [] }), status: { conditions: [pending] } },
+      { IP: '<pending>', Ready: 'False', '(Reason)': 'Pending', '(Message)': 'no address' },
+    ],
+    [
+      'of a family that the cluster has not',
+      {
+        ...anImport({ ips: [] }),
+        status: { conditions: [{ ...pending, reason: 'IPFamilyNotSupported', message: 'only IPv4 here' }] },
+      },
+      { IP: '<none>', '(Reason)': 'IPFamilyNotSupported', '(Message)': 'only IPv4 here' },
+    ],
+    [
+      'of many clusters and ports',
+      {
+        ...anImport({ ports: [{ port: 53, protocol: 'UDP' }, { port: 53 }] }),
+        status: exporting('a', 'b', 'c', 'd', 'e'),
+      },
+      { Ports: '53/UDP,53/TCP', Clusters: 'a,b,c + 2 more...', '(From)': 'a,b,c,d,e' },
+    ],
+  ])('of an import %s', (_, object, expected) => {
+    expect(printed('ServiceImport', object)).toMatchObject(expected)
   })
 
   it('of exports shows how they do', () => {
@@ -68,11 +111,44 @@ describe('the table', () => {
       Valid: 'True',
       Ready: null,
       Conflict: 'False',
+      Age: '4m5s',
       '(Valid Reason)': 'Valid',
       '(Ready Reason)': null,
       '(Conflict Reason)': 'NoConflicts',
-      Age: '4m5s',
+      '(Message)': null,
     })
+  })
+
+  it.each([
+    ['without a status', [], { Valid: null, Ready: null, Conflict: null, '(Message)': null }],
+    [
+      'in conflict',
+      [
+        aCondition({ message: 'not exported: spec.exportedLabels[a b]' }),
+        aCondition({ type: 'Ready', reason: 'Exported' }),
+        aCondition({ type: 'Conflict', reason: 'PortConflict,TypeConflict', message: 'ports: …; type: …' }),
+      ],
+      {
+        Conflict: 'True',
+        '(Conflict Reason)': 'PortConflict,TypeConflict',
+        '(Message)': 'not exported: spec.exportedLabels[a b]; ports: …; type: …',
+      },
+    ],
+    [
+      'without a Service',
+      [
+        aCondition({ status: 'False', reason: 'NoService', message: 'no Service web in namespace shop' }),
+        aCondition({
+          type: 'Ready',
+          status: 'False',
+          reason: 'Pending',
+          message: 'no Service web in namespace shop',
+        }),
+      ],
+      { Valid: 'False', Ready: 'False', '(Message)': 'no Service web in namespace shop' },
+    ],
+  ])('of an export %s', (_, conditions, expected) => {
+    expect(printed('ServiceExport', anExport({ status: { conditions } }))).toMatchObject(expected)
   })
 
   it.each([
