@@ -127,6 +127,26 @@ describe.skipIf(binary === undefined)('kubectl', () => {
       ])
     })
 
+    it('shows the conflict in the columns of both', async () => {
+      await apply('west', `${service(differing)}---${serviceExport('{exportedLabels: {team: shop}}')}`)
+      const get = (what: string): Promise<string> =>
+        kubectl('west').run(['-n', 'shop', 'get', what, 'web', '-o', 'wide'])
+      await eventually(async () => {
+        const [header, row] = (await get('svcex')).split('\n')
+        expect(header).toMatch(
+          /^NAME +VALID +READY +CONFLICT +AGE +VALID REASON +READY REASON +CONFLICT REASON +MESSAGE/,
+        )
+        expect(row).toMatch(
+          /^web +True +True +True +\w+ +Valid +Exported +PortConflict,TypeConflict,\S+ +ports: using http:80\/TCP, .*; type: using ClusterSetIP of the oldest export \(east\); 1 of 2 clusters differ; /,
+        )
+      })
+      const [header, row] = (await get('svcim')).split('\n')
+      expect(header).toMatch(/^NAME +TYPE +IP +PORTS +CLUSTERS +READY +AGE +FAMILIES +FROM +REASON +MESSAGE/)
+      expect(row).toMatch(
+        /^web +ClusterSetIP +[\d.]+ +80\/TCP +east,west +True +\w+ +IPv4 +east,west +Ready *$/,
+      )
+    })
+
     it('goes on telling without the hub, also over a restart', async () => {
       await deployment.kill('hub')
       await deployment.kill('west')
