@@ -128,14 +128,19 @@ class Compilation {
     })
   }
 
-  /** SRV for `target` at the service's own name for every port, and at `_port._protocol` for those that have a name. */
-  #ports(owner: string, target: string, ports: readonly PortFacts[]): void {
+  /**
+   * SRV for `target`: at its own name, as CoreDNS has it, at the service's name for every port, and at `_port._protocol`
+   * for those that have a name. `owner` is undefined where the service's name does not answer with the target.
+   */
+  #ports(owner: string | undefined, target: string, ports: readonly PortFacts[]): void {
     for (const { name, protocol, port } of ports) {
       if (!Number.isInteger(port) || port < 1 || port > 65_535) {
         this.#report('port-number', name)
         continue
       }
       const record = serviceRecord(port, target + this.#origin, this.#settings.ttlSeconds)
+      this.#owners.add(target, rrType.srv, record)
+      if (owner === undefined) continue
       this.#owners.add(owner, rrType.srv, record)
       if (name !== '') this.#namedPort(owner, { name, protocol }, record)
     }
@@ -167,23 +172,22 @@ class Compilation {
   #slice(place: Place, slice: SliceFacts): void {
     for (const endpoint of slice.endpoints) {
       const host = this.#hostname(endpoint)
-      const isChosen = place.chosen(slice, endpoint)
+      const owner = place.chosen(slice, endpoint) ? place.owner : undefined
       for (const record of this.#addresses(endpoint)) {
+        if (owner !== undefined) this.#owners.add(owner, record.type, record.record)
         const name = this.#hostName(place, host ?? dashedAddress(record.address), record.address)
-        if (name !== undefined) this.#owners.add(name, record.type, record.record)
-        if (isChosen) this.#answer(place.owner, record, { target: name, ports: slice.ports })
+        if (name !== undefined) this.#host(owner, { name, record }, slice.ports)
       }
     }
   }
 
-  /** What the service's own name says of an address; it needs no name of its own for that. */
-  #answer(
-    owner: string,
-    { type, record }: AddressRecord,
-    { target, ports }: { readonly target: string | undefined; readonly ports: readonly PortFacts[] },
+  #host(
+    owner: string | undefined,
+    { name, record: { type, record } }: { readonly name: string; readonly record: AddressRecord },
+    ports: readonly PortFacts[],
   ): void {
-    this.#owners.add(owner, type, record)
-    if (target !== undefined) this.#ports(owner, target, ports)
+    this.#owners.add(name, type, record)
+    this.#ports(owner, name, ports)
   }
 
   /** Undefined where an endpoint cannot have a name of its own. */

@@ -1,0 +1,33 @@
+/** CoreDNS, built once from test/peers/coredns. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { buildGo } from '../support/go-module.ts'
+import { type Peer, startPeer } from './peer.ts'
+
+export type CoreDnsOptions = {
+  /** Where the Corefile goes. */
+  readonly folder: string
+  readonly port: number
+  readonly corefile: string
+  /** It is up when it answers for this name. */
+  readonly name?: string
+}
+
+export function startCoreDns({ folder, port, corefile, name }: CoreDnsOptions): Promise<Peer> {
+  const file = join(folder, `Corefile-${port}`)
+  writeFileSync(file, corefile)
+  const command = buildGo({ module: 'test/peers/coredns' })
+  return startPeer({ command, args: ['-conf', file], port, ...(name === undefined ? {} : { name }) })
+}
+
+/** The plugin `kubernetes` in multicluster mode over the API server that the kubeconfig names. */
+export function multiclusterCorefile(port: number, kubeconfig: string, context: string): string {
+  return `clusterset.local:${port} {
+    bind 127.0.0.1
+    kubernetes clusterset.local {
+        kubeconfig ${kubeconfig} ${context}
+        multicluster clusterset.local
+    }
+}
+`
+}
