@@ -8,6 +8,7 @@ import { toObject } from '../../src/api/derive/object.ts'
 import { prune } from '../../src/api/derive/validate.ts'
 import type { KubeObject } from '../../src/api/meta.ts'
 import { isRecord } from '../../src/api/record.ts'
+import type { Parsed } from '../../src/codec/json.ts'
 import { decodeDocument } from '../../src/codec/media.ts'
 import { badRequest, conflict, isReason } from '../../src/kernel/errors.ts'
 import type { Reply } from '../contract.ts'
@@ -115,7 +116,7 @@ function applyTo(call: Call, live: KubeObject, applied: KubeObject, options: App
 /** Throws 400 for what cannot be applied. */
 async function readConfig(call: Call, { fieldValidation }: ApplyOptions): Promise<KubeObject> {
   const { resource, request } = call
-  const { value, duplicates } = decode(await request.body())
+  const { value, duplicates } = await decode(await request.body())
   if (!isRecord(value)) throw badRequest('error decoding YAML: the configuration is not an object')
   const { apiVersion = '', kind = '' } = value
   if (apiVersion !== resource.apiVersion || kind !== resource.kind.kind) {
@@ -132,9 +133,9 @@ async function readConfig(call: Call, { fieldValidation }: ApplyOptions): Promis
   return object
 }
 
-function decode(bytes: Buffer): ReturnType<typeof decodeDocument> {
+async function decode(bytes: Buffer): Promise<Parsed> {
   try {
-    return decodeDocument(bytes, applyMediaType)
+    return await decodeDocument(bytes, applyMediaType)
   } catch (thrown) {
     throw isReason(thrown, 'BadRequest') ? badRequest(`error decoding YAML: ${thrown.message}`) : thrown
   }

@@ -36,7 +36,7 @@ const policies: readonly PropagationPolicy[] = ['Foreground', 'Background', 'Orp
 /** Throws 400 for what is no DeleteOptions, 415 for an unknown media type, 422 for what has no meaning. */
 export async function deleteOptions(request: ApiRequest): Promise<DeleteOptions> {
   const bytes = await request.body()
-  const raw = bytes.length === 0 ? fromQuery(request) : fromBody(bytes, request)
+  const raw = bytes.length === 0 ? fromQuery(request) : await fromBody(bytes, request)
   refuse('DeleteOptions', errorsOf(raw))
   return {
     dryRun: raw.dryRun.length > 0,
@@ -80,14 +80,14 @@ function fromQuery({ query, info }: ApiRequest): Raw {
   }
 }
 
-function decode(bytes: Buffer, contentType: string): unknown {
-  if (contentType !== protobufMediaType) return decodeDocument(bytes, contentType).value
+async function decode(bytes: Buffer, contentType: string): Promise<unknown> {
+  if (contentType !== protobufMediaType) return (await decodeDocument(bytes, contentType)).value
   const { raw, ...names } = protobufEnvelope(bytes)
   return { ...readProtobufDeleteOptions(raw), ...names }
 }
 
-function fromBody(bytes: Buffer, request: ApiRequest): Raw {
-  const value = decode(bytes, documentTypeOf(request, withProtobuf))
+async function fromBody(bytes: Buffer, request: ApiRequest): Promise<Raw> {
+  const value = await decode(bytes, documentTypeOf(request, withProtobuf))
   if (!isRecord(value)) throw badRequest('DeleteOptions: the body is not an object')
   const kind = value.kind ?? 'DeleteOptions'
   if (kind !== 'DeleteOptions') {

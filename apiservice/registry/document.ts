@@ -42,7 +42,7 @@ export async function readObject(call: Call, validation: FieldValidation): Promi
   const isBuiltIn = resource.kind.protobuf !== undefined
   const contentType = documentTypeOf(request, isBuiltIn ? withProtobuf : documentMediaTypes)
   const bytes = await request.body()
-  const { value, duplicates } = parse(resource, bytes, contentType)
+  const { value, duplicates } = await parse(resource, bytes, contentType)
   const document = checkEnvelope(resource, value, bytes)
   const { kind, served } = resource
   const { object, unknown } = prune(kind, toObject(kind, served.version, document))
@@ -62,11 +62,11 @@ export function fieldProblems(duplicates: readonly string[], unknown: readonly s
   ]
 }
 
-function parse(resource: Resource, bytes: Buffer, contentType: string): Parsed {
+async function parse(resource: Resource, bytes: Buffer, contentType: string): Promise<Parsed> {
   try {
     return contentType === protobufMediaType
       ? decodeProtobuf(resource, bytes)
-      : decodeDocument(bytes, contentType)
+      : await decodeDocument(bytes, contentType)
   } catch (thrown) {
     if (!isReason(thrown, 'BadRequest')) throw thrown
     const format = /[a-z]+$/.exec(contentType)?.[0] ?? ''

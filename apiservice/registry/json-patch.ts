@@ -4,12 +4,21 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { isRecord } from '../../src/api/record.ts'
-import { badRequest, tooLarge, tooManyOperations, unprocessable } from '../../src/kernel/errors.ts'
+import {
+  badRequest,
+  tooLarge,
+  tooManyOperations,
+  tooManyValues,
+  unprocessable,
+} from '../../src/kernel/errors.ts'
 import { fromJson } from '../../src/kernel/json.ts'
 
 export const maxOperations = 10_000
 /** How much the values that `copy` repeats may take together. */
 export const maxCopiedBytes = 3 * 1_024 * 1_024
+
+/** How far the operations may move the items of lists: ten thousand of them at the front of a list of that length. */
+const maxMovedItems = 100_000_000
 
 type Operation =
   | { readonly op: 'add' | 'replace' | 'test'; readonly path: Pointer; readonly value: unknown }
@@ -57,13 +66,13 @@ function toPointer(text: unknown): Pointer {
 
 /** Carries out the operations on a document that nobody else holds. Throws 422 when one does not fit, 413 for copies. */
 export function applyJsonPatch(document: unknown, operations: readonly Operation[]): unknown {
-  const state: State = { root: [document], copiedBytes: 0 }
+  const state: State = { root: [document], copiedBytes: 0, movedItems: 0 }
   for (const operation of operations) applyOperation(state, operation)
   return state.root[0]
 }
 
 /** The document stands in a list of one, so that it can be replaced like anything else. */
-type State = { readonly root: unknown[]; copiedBytes: number }
+type State = { readonly root: unknown[]; copiedBytes: number; movedItems: number }
 
 function applyOperation(state: State, operation: Operation): void {
   const { path } = operation
@@ -118,6 +127,7 @@ function add(state: State, path: Pointer, value: unknown): void {
   else {
     const index = key === '-' ? container.length : toIndex(key)
     if (index === undefined || index > container.length) throw unprocessable()
+    countMoved(state, container.length - index)
     container.splice(index, 0, value)
   }
 }
@@ -132,8 +142,17 @@ function remove(state: State, path: Pointer): void {
   at(state, path)
   if (path.length === 0) throw unprocessable()
   const { container, key } = place(state, path)
-  if (Array.isArray(container)) container.splice(Number(key), 1)
-  else delete container[key]
+  if (!Array.isArray(container)) delete container[key]
+  else {
+    countMoved(state, container.length - Number(key))
+    container.splice(Number(key), 1)
+  }
+}
+
+/** The items behind a place move when something is put there or taken away. */
+function countMoved(state: State, items: number): void {
+  state.movedItems += items
+  if (state.movedItems > maxMovedItems) throw tooManyValues()
 }
 
 /** The value at a place that must be there. */

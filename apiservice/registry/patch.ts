@@ -4,7 +4,8 @@ import type { KubeObject } from '../../src/api/meta.ts'
 import { objectMetaSchema } from '../../src/api/meta-schema.ts'
 import { isRecord, type JsonRecord } from '../../src/api/record.ts'
 import type { JsonSchema } from '../../src/api/schema.ts'
-import { decodeDocument } from '../../src/codec/media.ts'
+import type { Parsed } from '../../src/codec/json.ts'
+import { decodeDocument, jsonPatchMediaType } from '../../src/codec/media.ts'
 import { decodeBody } from '../../src/codec/object-bytes.ts'
 import {
   badRequest,
@@ -40,7 +41,7 @@ function patchFormats({ kind }: Resource): ReadonlyMap<string, Format> {
 }
 
 const formats: ReadonlyMap<string, Format> = new Map([
-  ['application/json-patch+json', toJsonPatch],
+  [jsonPatchMediaType, toJsonPatch],
   ['application/merge-patch+json', toMergePatch],
 ])
 
@@ -58,7 +59,7 @@ export async function patch(call: Call, signal: AbortSignal): Promise<Reply> {
   const format = accepted.get(type)
   if (format === undefined) throw unsupportedMediaType([...accepted.keys(), applyMediaType])
   const options = writeOptions('PatchOptions', request.query)
-  const { value, duplicates } = decodePatch(await request.body(), type)
+  const { value, duplicates } = await decodePatch(await request.body(), type)
   const patched = format(value, resource)
   const decide = (current: Current): Promise<Decision> => {
     const document = patched(decodeBody(resource.apiVersion, resource.kind.kind, current.stored))
@@ -71,9 +72,9 @@ export async function patch(call: Call, signal: AbortSignal): Promise<Reply> {
   return { type: 'object', code: 200, served: resource.served, object }
 }
 
-function decodePatch(bytes: Buffer, type: string): ReturnType<typeof decodeDocument> {
+async function decodePatch(bytes: Buffer, type: string): Promise<Parsed> {
   try {
-    return decodeDocument(bytes, type)
+    return await decodeDocument(bytes, type)
   } catch (thrown) {
     throw isReason(thrown, 'BadRequest') ? badRequest(`error decoding patch: ${thrown.message}`) : thrown
   }

@@ -138,9 +138,10 @@ function keyIn(item: unknown, mergeKey: string): unknown {
 
 /** `$retainKeys`: of a union, only these are left. */
 function retained(original: JsonRecord, patch: JsonRecord): JsonRecord {
-  const kept = listDirective(patch, retainKeys)
-  if (kept === undefined) return original
-  const stray = [...fieldsOf(patch)].find(field => patch[field] !== null && !kept.includes(field))
+  const names = listDirective(patch, retainKeys)
+  if (names === undefined) return original
+  const kept = new Set(names)
+  const stray = [...fieldsOf(patch)].find(field => patch[field] !== null && !kept.has(field))
   if (stray !== undefined) throw badRequest(`${retainKeys} does not name ${stray}, which the patch sets`)
-  return Object.fromEntries(Object.entries(original).filter(([key]) => kept.includes(key)))
+  return Object.fromEntries(Object.entries(original).filter(([key]) => kept.has(key)))
 }

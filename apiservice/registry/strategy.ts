@@ -32,15 +32,20 @@ function addAttachments(metadata: Mutable<ObjectMeta>, sent: ObjectMeta): Object
 
 function distinctOwners(owners: readonly OwnerReference[]): readonly OwnerReference[] {
   if (owners.length < 2) return owners
-  return owners.filter((owner, i) => owners.findIndex(earlier => isDeepStrictEqual(earlier, owner)) === i)
+  return [...new Map(owners.map(owner => [ownerText(owner), owner] as const).reverse()).values()].reverse()
+}
+
+/** The same for the same owner. */
+function ownerText({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }: OwnerReference): string {
+  return JSON.stringify([apiVersion, kind, name, uid, controller ?? null, blockOwnerDeletion ?? null])
 }
 
 /** A sentence for the client when owners were named twice. */
 export function duplicateOwnerWarning({ ownerReferences }: ObjectMeta): string | undefined {
   const owners = ownerReferences ?? []
-  const distinct = distinctOwners(owners)
-  if (distinct.length === owners.length) return undefined
-  const twice = owners.filter(owner => !distinct.includes(owner)).map(owner => owner.uid)
+  const distinct = new Set(distinctOwners(owners))
+  if (distinct.size === owners.length) return undefined
+  const twice = owners.filter(owner => !distinct.has(owner)).map(owner => owner.uid)
   return `metadata.ownerReferences: duplicate entries were removed; uid(s) named more than once: ${[...new Set(twice)].join(', ')}`
 }
 

@@ -3,7 +3,7 @@
  * one form each; half a surrogate pair is U+FFFD. The native parser does the work. A scan that only hops over strings
  * then counts the keys of the text: when the value has fewer, some were duplicates, and only then are they looked for.
  */
-import { badRequest } from '../kernel/errors.ts'
+import { badRequest, tooManyValues } from '../kernel/errors.ts'
 import { canonicalNumber, endOfString, fromJson, numbersOf, replaced } from '../kernel/json.ts'
 
 export type Parsed = {
@@ -13,13 +13,20 @@ export type Parsed = {
 }
 
 export const maxDepth = 10_000
+/**
+ * What a document may weigh: 26,000 keys of one object come to that, or 80,000 items of one list. An EndpointSlice with a
+ * thousand endpoints that say all they can weighs 53,000.
+ */
+export const maxWeight = 80_000
+/** Ten thousand operations of a patch with a key or two each. */
+export const maxPatchWeight = 120_000
 const maxDuplicates = 100
 
 /** Throws BadRequest with a text in the manner of Go's encoding/json, for the caller to put into its sentence. */
-export function parseJson(source: string | Buffer): Parsed {
+export function parseJson(source: string | Buffer, heaviest = maxWeight): Parsed {
   const text = wellFormed(typeof source === 'string' ? source : source.toString('utf8'))
+  const keys = keysOfText(text, heaviest)
   const value = parseNatively(text)
-  const keys = keysOfText(text)
   const found = census(value)
   return {
     value: found.hasOddNumber ? withCanonicalNumbers(value, text) : value,
@@ -96,7 +103,7 @@ const token = {
   closeObject: 0x7d,
 } as const
 
-/** Goes over a text that is known to be JSON, from string to string and bracket to bracket. */
+/** Goes over a JSON text from string to string and bracket to bracket; over another text it comes to an end. */
 class Scanner {
   /** Where the token begins, and where its last character is. */
   at = -1
@@ -115,7 +122,7 @@ class Scanner {
       if (!isStructure[code]) continue
       this.at = i
       this.last = code === token.quote ? endOfString(text, i) : i
-      return code
+      return this.last < 0 ? token.end : code
     }
     return token.end
   }
@@ -135,13 +142,21 @@ const depthOf = new Int8Array(0x10000)
 depthOf[token.openObject] = depthOf[token.openList] = 1
 depthOf[token.closeObject] = depthOf[token.closeList] = -1
 
-/** Counts keys by their colons, and refuses deep nesting. */
-function keysOfText(text: string): number {
+/** A key takes longer than an item: it is looked up, and may be one of very many. */
+const weightOf = new Int8Array(0x10000)
+weightOf[token.colon] = 2
+weightOf[token.comma] = weightOf[token.openObject] = weightOf[token.openList] = 1
+
+/** Counts keys by their colons, and refuses deep nesting and very many values: both are long work for whoever comes next. */
+function keysOfText(text: string, heaviest: number): number {
   const scanner = new Scanner(text)
   let keys = 0
+  let weight = 0
   let depth = 0
   for (let code = scanner.next(); code !== token.end; code = scanner.next()) {
     if (code === token.colon) keys++
+    weight += weightOf[code] ?? 0
+    if (weight > heaviest) throw tooManyValues()
     depth += depthOf[code] ?? 0
     if (depth > maxDepth) throw badRequest('exceeded max depth')
   }

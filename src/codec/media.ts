@@ -1,6 +1,9 @@
-import { StatusError, unsupportedMediaType } from '../kernel/errors.ts'
-import { type Parsed, parseJson } from './json.ts'
-import { parseYaml } from './yaml.ts'
+import { isReason, tooLarge, unsupportedMediaType } from '../kernel/errors.ts'
+import { maxPatchWeight, type Parsed, parseJson } from './json.ts'
+import { maxYamlBytes, parseYaml } from './yaml.ts'
+import { parseLongYaml } from './yaml-thread.ts'
+
+export const jsonPatchMediaType = 'application/json-patch+json'
 
 /** The media types of documents that are read, without parameters. */
 export const documentMediaTypes: readonly string[] = ['application/json', 'application/yaml']
@@ -10,27 +13,32 @@ export function mediaTypeOf(contentType: string): string {
   return (contentType.split(';', 1)[0] ?? '').trim().toLowerCase()
 }
 
+/** Longer YAML is not read here: it takes a millisecond for each kilobyte, and more when it is made to. */
+const maxInlineYamlBytes = 8 * 1024
+
 /**
  * Reads one document. Types that end in `json` are JSON, types that end in `yaml` are YAML, which JSON is a part of.
  * Throws BadRequest for a text that is neither, 415 for other types.
  */
-export function decodeDocument(bytes: Buffer, contentType: string): Parsed {
+export async function decodeDocument(bytes: Buffer, contentType: string): Promise<Parsed> {
   const mediaType = mediaTypeOf(contentType)
+  if (mediaType === jsonPatchMediaType) return parseJson(bytes, maxPatchWeight)
   if (mediaType === '' || /[/+]json$/.test(mediaType)) return parseJson(bytes)
   if (/[/+]yaml$/.test(mediaType)) return decodeYaml(bytes)
   throw unsupportedMediaType(documentMediaTypes)
 }
 
 /** kubectl sends JSON under a YAML type; the JSON parser is many times faster. */
-function decodeYaml(bytes: Buffer): Parsed {
+async function decodeYaml(bytes: Buffer): Promise<Parsed> {
   const text = bytes.toString('utf8')
   if (/^\s*\{/.test(text)) {
     try {
       return parseJson(text)
     } catch (error) {
       // A flow mapping in YAML also begins with a brace.
-      if (!(error instanceof StatusError)) throw error
+      if (!isReason(error, 'BadRequest')) throw error
     }
   }
-  return parseYaml(text)
+  if (bytes.length > maxYamlBytes) throw tooLarge(maxYamlBytes)
+  return bytes.length > maxInlineYamlBytes ? parseLongYaml(text) : parseYaml(text)
 }

@@ -143,8 +143,12 @@ export function applyFailed(message: string, causes: readonly StatusCause[]): St
 
 export type KindRef = { readonly group: string; readonly kind: string }
 
+/** Whoever sends thousands of faults needs to see only the first. */
+const maxCauses = 100
+
 /** 422 with a cause for each field; a sentence that two causes share is said once. */
-export function invalid(ref: KindRef, name: string, errors: readonly FieldError[]): StatusError {
+export function invalid(ref: KindRef, name: string, faults: readonly FieldError[]): StatusError {
+  const errors = faults.slice(0, maxCauses)
   const texts = [...new Set(errors.map(fieldErrorText))]
   const joined = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`
   const title = ref.group === '' ? ref.kind : `${ref.kind}.${ref.group}`
@@ -222,6 +226,12 @@ export function tooLarge(limitBytes: number): StatusError {
 /** The object itself, or what a patch would make of it, is more than is stored. */
 export function objectTooLarge(bytes: number, limitBytes: number): StatusError {
   const message = `Request entity too large: the object is ${bytes} bytes as JSON, at most ${limitBytes} are stored`
+  return new StatusError(413, 'RequestEntityTooLarge', message)
+}
+
+/** More keys and items in one document than are looked at. */
+export function tooManyValues(): StatusError {
+  const message = 'Request entity too large: the document has too many keys and values'
   return new StatusError(413, 'RequestEntityTooLarge', message)
 }
 

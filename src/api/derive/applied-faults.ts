@@ -3,6 +3,7 @@ import { isRecord } from '../record.ts'
 import { fieldShape, itemElement, missingKeys } from './field-paths.ts'
 import { elementText, fieldElement, valueElement } from './field-set.ts'
 import type { Shape } from './field-shape.ts'
+import { maxOwnedItems } from './structural.ts'
 import { maxFaults } from './visit.ts'
 
 type List = Extract<Shape, { readonly type: 'set' | 'keyed' }>
@@ -26,6 +27,10 @@ function visit(shape: Shape, value: unknown, path: string, faults: string[]): vo
 }
 
 function visitItems(shape: List, items: readonly unknown[], path: string, faults: string[]): void {
+  if (items.length > maxOwnedItems) {
+    faults.push(`${path}: Too many: ${items.length}: must have at most ${maxOwnedItems} items`)
+    return
+  }
   const seen = new Set<string>()
   for (const item of items) {
     const element = shape.type === 'keyed' ? itemElement(shape, item) : valueElement(item)

@@ -49,8 +49,11 @@ export function applyConfig(application: Application): Outcome {
   const claimed = claimedFields(shape, applied)
   const others = before.filter(manager => manager !== last)
   const merged = mergeApplied(shape, live, applied)
-  const held = others.reduce<Fields>((sum, manager) => union(sum, manager.fields), everyField(shape, applied))
-  const object = last === undefined ? merged : pruned(shape, merged, last.fields, held)
+  // Whoever applies all that they applied before takes nothing away: that is most of all applies.
+  const isPruning = last !== undefined && difference(last.fields, claimed) !== undefined
+  const held = (): Fields =>
+    others.reduce<Fields>((sum, manager) => union(sum, manager.fields), everyField(shape, applied))
+  const object = isPruning ? pruned(shape, merged, last.fields, held()) : merged
   const changes = compareFields(shape, live, object)
   const conflicts = conflictsOf(others, changes)
   if (conflicts.length > 0 && !force) return { type: 'conflict', conflicts }

@@ -19,6 +19,7 @@ import {
   pathSegmentErrors,
 } from '../names.ts'
 import { byText } from '../order.ts'
+import { maxFaults } from './visit.ts'
 
 /** Bytes of all keys and values of an object's annotations together. */
 const maxAnnotationBytes = 256 * 1024
@@ -56,6 +57,7 @@ export function validateMetadata(kind: AnyKind, object: KubeObject, old?: KubeOb
 export function metadataWarnings(object: KubeObject): readonly string[] {
   return (object.metadata.finalizers ?? [])
     .filter(f => !f.includes('/') && !wellKnownFinalizers.has(f))
+    .slice(0, maxFaults)
     .map(
       f =>
         `metadata.finalizers: ${JSON.stringify(f)}: prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers`,
@@ -120,14 +122,30 @@ function addedFinalizers(finalizers: readonly string[], old: readonly string[]):
   return [forbiddenField('metadata.finalizers', detail)]
 }
 
+/** What is wrong with some of many; whoever sends thousands of faults needs to see only the first. */
+function firstFaults<T>(
+  items: readonly T[],
+  faultsOf: (item: T, index: number) => readonly FieldError[],
+): readonly FieldError[] {
+  const found: FieldError[] = []
+  for (const [index, item] of items.entries()) {
+    found.push(...faultsOf(item, index))
+    if (found.length >= maxFaults) return found.slice(0, maxFaults)
+  }
+  return found
+}
+
 export function labelErrors(
   labels: Readonly<Record<string, string>> = {},
   field = 'metadata.labels',
 ): readonly FieldError[] {
-  return Object.entries(labels).flatMap(([key, value]) => [
-    ...labelKeyErrors(key).map(e => invalidValue(field, key, e)),
-    ...labelValueErrors(value).map(e => invalidValue(field, value, e)),
-  ])
+  return firstFaults(Object.keys(labels), key => {
+    const value = labels[key] ?? ''
+    return [
+      ...labelKeyErrors(key).map(e => invalidValue(field, key, e)),
+      ...labelValueErrors(value).map(e => invalidValue(field, value, e)),
+    ]
+  })
 }
 
 function annotationErrors(annotations: Readonly<Record<string, string>> = {}): readonly FieldError[] {
@@ -135,7 +153,9 @@ function annotationErrors(annotations: Readonly<Record<string, string>> = {}): r
   const entries = Object.entries(annotations)
   const bytes = entries.reduce((sum, [k, v]) => sum + Buffer.byteLength(k) + Buffer.byteLength(v), 0)
   return [
-    ...entries.flatMap(([key]) => labelKeyErrors(key.toLowerCase()).map(e => invalidValue(field, key, e))),
+    ...firstFaults(entries, ([key]) =>
+      labelKeyErrors(key.toLowerCase()).map(e => invalidValue(field, key, e)),
+    ),
     ...(bytes > maxAnnotationBytes
       ? [tooLong(field, `may not be more than ${maxAnnotationBytes} bytes`)]
       : []),
@@ -147,9 +167,10 @@ function ownerErrors(owners: readonly OwnerReference[] = []): readonly FieldErro
   const controllers = owners.filter(o => o.controller === true)
   const [first] = controllers
   return [
-    ...owners.flatMap(ownerReferenceErrors),
+    ...firstFaults(owners, ownerReferenceErrors),
+    // One fault says it: each shows all owners.
     ...controllers
-      .slice(1)
+      .slice(1, 2)
       .map(next =>
         invalidValue(
           field,
@@ -181,7 +202,7 @@ function finalizerErrors(finalizers: readonly string[]): readonly FieldError[] {
   const field = 'metadata.finalizers'
   const both = finalizers.includes(orphan) && finalizers.includes(foreground)
   return [
-    ...finalizers.flatMap(f => labelKeyErrors(f).map(e => invalidValue(field, f, e))),
+    ...firstFaults(finalizers, f => labelKeyErrors(f).map(e => invalidValue(field, f, e))),
     ...(both
       ? [invalidValue(field, finalizers, `finalizer ${orphan} and ${foreground} cannot be both set`)]
       : []),
@@ -189,7 +210,7 @@ function finalizerErrors(finalizers: readonly string[]): readonly FieldError[] {
 }
 
 function managedFieldsErrors(entries: readonly ManagedFieldsEntry[]): readonly FieldError[] {
-  return entries.flatMap((entry, i) => {
+  return firstFaults(entries, (entry, i) => {
     const field = `metadata.managedFields[${i}]`
     const { operation = '', fieldsType = '', manager = '' } = entry
     return [

@@ -7,7 +7,7 @@ import { isRecord, type JsonRecord } from '../record.ts'
 import type { JsonSchema } from '../schema.ts'
 import { compileDefaults } from './defaults.ts'
 import { isDateTime } from './formats.ts'
-import { compileCheck } from './structural.ts'
+import { compileCheck, maxOwnedItems } from './structural.ts'
 import { Walk } from './visit.ts'
 
 const withoutNulls = compileDefaults(objectMetaSchema.json)
@@ -27,8 +27,20 @@ export function toObject(kind: AnyKind, version: string, document: JsonRecord): 
     const why = goTypeError(objectMetaSchema.json, metadata, '')
     if (why !== undefined) throw badRequest(cannotBeHandled(kind, version, why))
   }
+  const crowded = crowdedList(metadata)
+  if (crowded !== undefined) throw badRequest(cannotBeHandled(kind, version, crowded))
   // The check has just shown that metadata has its type; a name is asked for by validateMetadata.
   return (metadata === document.metadata ? document : { ...document, metadata }) as KubeObject
+}
+
+function crowdedList(metadata: unknown): string | undefined {
+  if (!isRecord(metadata)) return undefined
+  for (const name of ['finalizers', 'ownerReferences']) {
+    const { [name]: list } = metadata
+    if (Array.isArray(list) && list.length > maxOwnedItems)
+      return `metadata.${name}: must have at most ${maxOwnedItems} items`
+  }
+  return undefined
 }
 
 /** The sentence that a kube-apiserver puts around a decoding error. */

@@ -184,9 +184,18 @@ function listCheck(schema: JsonSchema): Check {
   }
 }
 
+/** Items that are told apart are looked for, compared and owned one by one. */
+export const maxOwnedItems = 10_000
+
+function mostItems({ 'x-kubernetes-list-type': listType }: JsonSchema): number {
+  return listType === 'set' || listType === 'map' ? maxOwnedItems : Number.POSITIVE_INFINITY
+}
+
 type ListCheck = (items: readonly unknown[], walk: Walk) => void
 
-function countCheck({ minItems = 0, maxItems = Number.POSITIVE_INFINITY }: JsonSchema): ListCheck {
+function countCheck(schema: JsonSchema): ListCheck {
+  const { minItems = 0 } = schema
+  const maxItems = Math.min(schema.maxItems ?? Number.POSITIVE_INFINITY, mostItems(schema))
   return (items, walk) => {
     if (items.length > maxItems) walk.report(tooMany(walk.at(), items.length, maxItems))
     else if (items.length < minItems) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { maxDepth, parseJson } from '../../../../src/codec/json.ts'
+import { maxDepth, maxPatchWeight, maxWeight, parseJson } from '../../../../src/codec/json.ts'
 import { isReason } from '../../../../src/kernel/errors.ts'
 import { canonicalNumber, replaced } from '../../../../src/kernel/json.ts'
 
@@ -160,6 +160,25 @@ describe('JSON', () => {
     expect(refusal(nested(1_000_000))).toBe('exceeded max depth')
     const objects = '{"a":'.repeat(maxDepth - 1)
     expect(parseJson(`${objects}{"b":1,"b":2}${'}'.repeat(maxDepth - 1)}`).duplicates).toHaveLength(1)
+  })
+
+  it('is bounded in keys and values, before it is read', () => {
+    const keys = (count: number) => `{${Array.from({ length: count }, (_, i) => `"k${i}":1`).join(',')}}`
+    expect(refusal(keys(26_000))).toBe('read')
+    for (const text of [
+      keys(27_000),
+      `[${'1,'.repeat(maxWeight)}1]`,
+      `[${'[],'.repeat(50_000)}`,
+      `{${'"a":'.repeat(50_000)}`,
+    ]) {
+      expect(() => parseJson(text)).toThrow(expect.objectContaining({ code: 413 }))
+    }
+    expect(parseJson(`[${'1,'.repeat(100_000)}1]`, maxPatchWeight).value).toHaveLength(100_001)
+  })
+
+  it('is refused when a string does not end, however it goes on', () => {
+    expect(refusal('{"a":"b')).toBe('unexpected end of JSON input')
+    expect(refusal('["a,[[[{{{')).toBe('unexpected end of JSON input')
   })
 
   it('names a hundred of many', () => {
