@@ -63,6 +63,12 @@ export function memberRights(kinds: readonly AnyKind[]): readonly Manifest[] {
     ...agentClusterRules,
     ...agentRoutingRules,
     {
+      apiGroups: ['networking.k8s.io'],
+      resources: ['servicecidrs'],
+      resourceNames: ['kubernetes'],
+      verbs: ['get'],
+    },
+    {
       apiGroups: ['apiregistration.k8s.io'],
       resources: ['apiservices'],
       resourceNames: names,

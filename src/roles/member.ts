@@ -1,9 +1,7 @@
 /** A member: the API server of one cluster, and the agent between it and the hub. */
 import { join } from 'node:path'
-import { kinds } from '../api/kinds/index.ts'
 import { ClusterClient } from '../cluster/client.ts'
 import type { Cluster } from '../cluster/cluster.ts'
-import { sideBySide } from '../cluster/side-by-side.ts'
 import type { Routing } from '../derive/desired.ts'
 import type { ExportWarnings } from '../export-warnings.ts'
 import type { JoinToken } from '../identity/join-token.ts'
@@ -17,18 +15,16 @@ import {
 } from '../identity/membership.ts'
 import { renewInTime } from '../identity/renewal.ts'
 import type { Family } from '../ip/address.ts'
-import { parseCidr } from '../ip/cidr.ts'
 import { background, errorText, sleep } from '../kernel/abort.ts'
 import { isReason } from '../kernel/errors.ts'
 import { type MemberFlow, startMemberFlow } from '../member-flow.ts'
-import type { AggregationOptions, Underneath } from './aggregated-server.ts'
-import { aggregated, connectUnderneath, namesOf } from './aggregated-server.ts'
+import type { AggregationOptions } from './aggregated-server.ts'
 import { agentSubject } from './component-rights.ts'
 import type { Context, Running } from './context.ts'
 import { exportWarners } from './export-warners.ts'
+import { type MemberCluster, ownCluster, realCluster } from './member-cluster.ts'
 import { type Opened, opening } from './opening.ts'
 import { openFoundation, type RunningServer, type ServerOptions, startServer } from './server.ts'
-import { noExtension, standalone } from './standalone-server.ts'
 
 export type MemberOptions = Omit<ServerOptions, 'name' | 'serves'> & {
   readonly clusterId: string
@@ -67,23 +63,22 @@ async function openMember(options: MemberOptions, context: Context, opened: Open
   const { clusterId } = options
   const stop = new AbortController()
   const inner = { ...context, signal: stop.signal }
-  const { aggregation } = options
-  const underneath = aggregation && (await openUnderneath(aggregation, context, opened))
-  const names = aggregation === undefined ? [] : namesOf(aggregation.service)
+  const cluster = await clusterOf(options, context)
+  opened.add(() => cluster.close())
+  const { names } = cluster
   const foundation = await openFoundation({ ...options, name: clusterId, serves: 'member', names }, context)
   opened.add(() => foundation.store.close())
   const hub = options.controllers ? await openOrJoin(options, context) : noHub
   let warnings = (): ExportWarnings | undefined => undefined
   const warners = exportWarners(() => warnings())
-  const surround =
-    aggregation && underneath
-      ? aggregated(underneath, aggregation, warners)
-      : standalone({ ...noExtension, warners })
-  const running = await startServer(foundation, surround, context)
+  const running = await startServer(foundation, cluster.surround(warners), context)
   opened.add(() => running.close())
-  const own = await running.client('agent', agentSubject)
-  const local = underneath === undefined ? own : together(clusterId, own, underneath)
-  const agent = new Agent(options, local, inner)
+  const local = cluster.seenBesides(await running.client('agent', agentSubject))
+  const { routing } = cluster
+  const agent = new Agent(
+    { ...options, local, routing, families: await cluster.families(inner.signal) },
+    inner,
+  )
   warnings = () => agent.warnings
   opened.add(() => agent.close())
   opened.add(() => stop.abort())
@@ -94,22 +89,10 @@ async function openMember(options: MemberOptions, context: Context, opened: Open
   return { clusterId, running, isShutOut, synced: agent.synced, close: () => opened.close() }
 }
 
-async function openUnderneath(
-  aggregation: AggregationOptions,
-  context: Context,
-  opened: Opened,
-): Promise<Underneath> {
-  const underneath = await connectUnderneath(aggregation, context)
-  opened.add(() => {
-    for (const client of Object.values(underneath)) client.close()
-  })
-  return underneath
-}
-
-/** Our own kinds are asked for at the own server, so that the agent needs neither the aggregator nor rights of others. */
-function together(name: string, own: Cluster, { cluster: rest }: Underneath): Cluster {
-  const ours = kinds.filter(kind => kind.servers.includes('member'))
-  return sideBySide({ name, own, groups: new Set(ours.map(({ group }) => group)), rest })
+async function clusterOf(options: MemberOptions, context: Context): Promise<MemberCluster> {
+  const { aggregation, routing = 'shared', serviceCidrs } = options
+  if (aggregation === undefined) return ownCluster(serviceCidrs)
+  return realCluster({ aggregation, routing, serviceCidrs }, context)
 }
 
 type KnownHub = {
@@ -160,18 +143,22 @@ function membershipOptions({ home, clusterId }: MemberOptions, { clock }: Contex
   return { folder: join(home, 'hub'), clusterId, clock }
 }
 
+type AgentOptions = MemberOptions & {
+  /** The API servers of its cluster, as one. */
+  readonly local: Cluster
+  readonly families: readonly Family[]
+}
+
 /** What runs between the cluster and its hub. */
 class Agent {
-  readonly #options: MemberOptions
-  readonly #local: Cluster
+  readonly #options: AgentOptions
   readonly #context: Context
   readonly #synced = Promise.withResolvers<void>()
   #hub: ClusterClient | undefined
   #flow: MemberFlow | undefined
 
-  constructor(options: MemberOptions, local: Cluster, context: Context) {
+  constructor(options: AgentOptions, context: Context) {
     this.#options = options
-    this.#local = local
     this.#context = context
     // Whoever does not wait for it is not harmed by an early end.
     this.#synced.promise.catch(() => undefined)
@@ -206,12 +193,12 @@ class Agent {
     background('renew membership', log, signal, () => renewInTime(renewal, signal))
     const flow = {
       cluster: membership.clusterId,
-      local: this.#local,
+      local: this.#options.local,
       hub,
       hubNamespace: membership.namespace,
-      families: familiesOf(this.#options.serviceCidrs),
+      families: this.#options.families,
       heartbeatMs: this.#options.heartbeatMs ?? defaultHeartbeatMs,
-      routing: this.#options.aggregation && (this.#options.routing ?? 'shared'),
+      routing: this.#options.routing,
       clock,
       log,
       metrics,
@@ -241,8 +228,4 @@ class Agent {
       }
     }
   }
-}
-
-function familiesOf(cidrs: readonly string[]): readonly Family[] {
-  return cidrs.map(parseCidr).flatMap(cidr => (cidr === undefined ? [] : [cidr.family]))
 }
