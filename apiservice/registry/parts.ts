@@ -43,7 +43,7 @@ export type Resource = {
   readonly deprecated: string | undefined
 }
 
-export type Subresource = '' | 'status' | 'finalize'
+export type Subresource = '' | 'status' | 'scale' | 'finalize'
 
 /** A request on a resource that is served. */
 export type Call = {

@@ -40,7 +40,8 @@ function patchFormats({ kind }: Resource): ReadonlyMap<string, Format> {
   return kind.strategicMergePatch ? formatsOfBuiltIns : formats
 }
 
-const formats: ReadonlyMap<string, Format> = new Map([
+/** Of documents whose lists have no merge keys. */
+export const formats: ReadonlyMap<string, Format> = new Map([
   [jsonPatchMediaType, toJsonPatch],
   ['application/merge-patch+json', toMergePatch],
 ])
@@ -56,20 +57,35 @@ export async function patch(call: Call, signal: AbortSignal): Promise<Reply> {
   const accepted = patchFormats(resource)
   const type = contentTypeOf(request)
   if (type === applyMediaType) return apply(call, signal)
-  const format = accepted.get(type)
-  if (format === undefined) throw unsupportedMediaType([...accepted.keys(), applyMediaType])
+  if (!accepted.has(type)) throw unsupportedMediaType([...accepted.keys(), applyMediaType])
   const options = writeOptions('PatchOptions', request.query)
-  const { value, duplicates } = await decodePatch(await request.body(), type)
-  const patched = format(value, resource)
+  const patched = await readPatch(call, accepted, options.fieldValidation)
   const decide = (current: Current): Promise<Decision> => {
-    const document = patched(decodeBody(resource.apiVersion, resource.kind.kind, current.stored))
-    const sent = toSent(call, document, duplicates, options.fieldValidation)
+    const sent = patched(decodeBody(resource.apiVersion, resource.kind.kind, current.stored))
     checkVersion(resource, sent.metadata, current.object.metadata)
     const ownership = ownershipOf(call, options.fieldManager, sent)
     return replacement(call, sent, { current, dryRun: options.dryRun, ownership }, signal)
   }
   const { object } = await change(call, options.dryRun, decide, signal)
   return { type: 'object', code: 200, served: resource.served, object }
+}
+
+/**
+ * Reads the patch of a request: from the current document, which it may take apart, to the one that is to be in its place.
+ * Throws 415 for other media types and 400 for what is no patch; what it answers throws 422 for a document that it does
+ * not fit.
+ */
+export async function readPatch(
+  call: Call,
+  accepted: ReadonlyMap<string, Format>,
+  validation: FieldValidation,
+): Promise<(current: KubeObject) => KubeObject> {
+  const type = contentTypeOf(call.request)
+  const format = accepted.get(type)
+  if (format === undefined) throw unsupportedMediaType([...accepted.keys()])
+  const { value, duplicates } = await decodePatch(await call.request.body(), type)
+  const patched = format(value, call.resource)
+  return current => toSent(call, patched(current), duplicates, validation)
 }
 
 async function decodePatch(bytes: Buffer, type: string): Promise<Parsed> {

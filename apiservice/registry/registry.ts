@@ -17,6 +17,7 @@ import { list } from './list.ts'
 import type { Call, RegistryParts, Resource, Subresource } from './parts.ts'
 import { patch } from './patch.ts'
 import { createReview } from './review.ts'
+import { getScale, patchScale, updateScale } from './scale.ts'
 import { update } from './update.ts'
 import { watch } from './watch.ts'
 import { lostRaces } from './write.ts'
@@ -105,11 +106,17 @@ const statusVerbs: Verbs = new Map([
   ['update', update],
   ['patch', patch],
 ])
+const scaleVerbs: Verbs = new Map([
+  ['get', getScale],
+  ['update', updateScale],
+  ['patch', patchScale],
+])
 const finalizeVerbs: Verbs = new Map([['update', update]])
 
 function storedVerbs(kind: AnyKind): ReadonlyMap<Subresource, Verbs> {
   const verbs = new Map<Subresource, Verbs>([['', new Map([...readVerbs(undefined), ...writeVerbs])]])
   if (kind.status !== undefined) verbs.set('status', statusVerbs)
+  if (kind.scale !== undefined) verbs.set('scale', scaleVerbs)
   if (kind.finalize !== undefined) verbs.set('finalize', finalizeVerbs)
   return verbs
 }
@@ -120,6 +127,9 @@ function subresourceOf({ kind, ref }: Resource, { subresource, name }: ResourceI
       return ''
     case 'status':
       if (kind.status !== undefined) return subresource
+      break
+    case 'scale':
+      if (kind.scale !== undefined) return subresource
       break
     case 'finalize':
       if (kind.finalize !== undefined) return subresource

@@ -81,6 +81,8 @@ export function forUpdate(
       return withStatus(withMetadataOf(kind, sent, old), sent.status)
     case 'finalize':
       return kind.finalize?.apply(withoutVersion(old), sent) ?? withoutVersion(old)
+    case 'scale':
+      return withoutVersion(sent)
     case '':
       return kind.status === undefined
         ? { ...sent, metadata: metadataForUpdate(sent.metadata, old.metadata) }

@@ -42,6 +42,16 @@ export type Column<O> = {
   cell(object: O, context: CellContext): string | number | bigint | boolean | null
 }
 
+/** Where an object says how many of something it stands for: names of fields, from the object down. */
+type ScaleFields = {
+  /** How many there shall be: an integer. */
+  readonly wanted: readonly string[]
+  /** How many there are: an integer. */
+  readonly current: readonly string[]
+  /** Which Pods these are: a label selector as text. */
+  readonly selector?: readonly string[]
+}
+
 export type KindVersion = {
   readonly name: string
   /** The warning every request on this version gets. */
@@ -71,6 +81,8 @@ export type KindDefinition<P extends Properties> = {
    * `/status` also takes labels, annotations and finalizers, as built-in kinds do and custom resources do not.
    */
   readonly status?: { readonly withMetadata?: boolean }
+  /** The scale subresource exists: `/scale` shows and changes how many there shall be, whatever the kind calls it. */
+  readonly scale?: ScaleFields
   /**
    * Deletion also waits for something in the object itself (a namespace: `spec.finalizers`), and `/finalize` writes it.
    */
@@ -132,6 +144,7 @@ export type Kind<P extends Properties = Properties> = Required<
     | 'validate'
     | 'warn'
     | 'status'
+    | 'scale'
     | 'finalize'
     | 'ttlSeconds'
     | 'protobuf'
@@ -142,6 +155,7 @@ export type Kind<P extends Properties = Properties> = Required<
 > & {
   readonly finalize: KindDefinition<P>['finalize'] | undefined
   readonly status: { readonly withMetadata: boolean } | undefined
+  readonly scale: ScaleFields | undefined
   readonly ttlSeconds: number | undefined
   readonly protobuf: ProtobufFields | undefined
   readonly crd: KindDefinition<P>['crd'] | undefined
@@ -219,6 +233,7 @@ export function defineKind<const P extends Properties>(definition: KindDefinitio
     aggregate: undefined,
     sample: undefined,
     sampleName: 'sample',
+    scale: undefined,
     finalize: undefined,
     default: object => object,
     prepare: object => object,

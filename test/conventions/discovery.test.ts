@@ -26,8 +26,8 @@ const verbsOf = {
 
 /** The subresources that a kind declares, sorted. */
 function subresourcesOf({ kind }: Subject): readonly string[] {
-  const { finalize, status } = kind
-  return Object.entries({ finalize, status }).flatMap(([name, declared]) =>
+  const { finalize, scale, status } = kind
+  return Object.entries({ finalize, scale, status }).flatMap(([name, declared]) =>
     declared === undefined ? [] : [name],
   )
 }

@@ -13,8 +13,8 @@ export const earlyDefects: readonly Defect[] = [
     line: 3,
     what: 'subresources are all namespaced',
     file: 'src/api/derive/discovery.ts',
-    find: 'namespaced,\n      kind: kind.kind,\n      verbs: sub.verbs',
-    replace: 'namespaced: true,\n      kind: kind.kind,\n      verbs: sub.verbs',
+    find: "singularName: '',\n      namespaced,",
+    replace: "singularName: '',\n      namespaced: true,",
   },
   {
     line: 8,
@@ -216,7 +216,7 @@ export const earlyDefects: readonly Defect[] = [
     line: 67,
     what: 'what is no longer applied stays',
     file: 'src/api/derive/apply-config.ts',
-    find: 'last === undefined ? merged : pruned(shape, merged, last.fields, held)',
+    find: 'isPruning ? pruned(shape, merged, last.fields, held()) : merged',
     replace: 'merged',
   },
   {
@@ -260,5 +260,12 @@ export const earlyDefects: readonly Defect[] = [
     file: 'apiservice/registry/ownership.ts',
     find: 'return entries.length < 2 && Object.keys(first).length === 0',
     replace: 'return false',
+  },
+  {
+    line: 77,
+    what: 'a scale of any version is taken',
+    file: 'apiservice/registry/scale.ts',
+    find: 'checkVersion(resource, sent.metadata, current.object.metadata)',
+    replace: '',
   },
 ]

@@ -70,7 +70,7 @@ export const lateDefects: readonly Defect[] = [
     what: 'patches do not list fieldValidation',
     file: 'src/api/derive/openapi-operations.ts',
     find: 'parameters: [...writeParameters, forceParameter],',
-    replace: 'parameters: [pretty, dryRun, forceParameter],',
+    replace: 'parameters: [pretty, forceParameter],',
   },
   {
     line: 114,

@@ -29,7 +29,14 @@ type CrdVersion = {
   readonly deprecationWarning?: string
   readonly additionalPrinterColumns?: readonly PrinterColumn[]
   readonly schema: { readonly openAPIV3Schema: JsonSchema }
-  readonly subresources?: { readonly status: Readonly<Record<string, never>> }
+  readonly subresources?: {
+    readonly scale?: {
+      readonly specReplicasPath: string
+      readonly statusReplicasPath: string
+      readonly labelSelectorPath?: string
+    }
+    readonly status?: Readonly<Record<string, never>>
+  }
 }
 
 type PrinterColumn = {
@@ -70,8 +77,27 @@ function definitionOf(kind: AnyKind, labels: Readonly<Record<string, string>>): 
           : { deprecated: true, deprecationWarning: version.deprecated }),
         ...columnsOf(kind.columns),
         schema: { openAPIV3Schema: schemaOf(kind) },
-        ...(kind.status === undefined ? {} : { subresources: { status: {} } }),
+        ...subresourcesOf(kind),
       })),
+    },
+  }
+}
+
+function subresourcesOf({ scale, status }: AnyKind): Pick<CrdVersion, 'subresources'> {
+  if (status === undefined && scale === undefined) return {}
+  const path = (names: readonly string[]): string => names.map(name => `.${name}`).join('')
+  return {
+    subresources: {
+      ...(status === undefined ? {} : { status: {} }),
+      ...(scale === undefined
+        ? {}
+        : {
+            scale: {
+              specReplicasPath: path(scale.wanted),
+              statusReplicasPath: path(scale.current),
+              ...(scale.selector === undefined ? {} : { labelSelectorPath: path(scale.selector) }),
+            },
+          }),
     },
   }
 }

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import type { AnyKind } from '../kind.ts'
 import { groupVersion } from '../meta.ts'
 import { byText } from '../order.ts'
+import { ScaleKind } from '../scale.ts'
 
 export type APIVersions = {
   readonly kind: 'APIVersions'
@@ -34,6 +35,9 @@ type APIResource = {
   readonly name: string
   readonly singularName: string
   readonly namespaced: boolean
+  /** Where they differ from those of the list. */
+  readonly group?: string
+  readonly version?: string
   readonly kind: string
   readonly verbs: readonly string[]
   readonly shortNames?: readonly string[]
@@ -100,12 +104,20 @@ export function verbsOf(kind: AnyKind): readonly string[] {
   return verbsByStorage[kind.storage]
 }
 
-export type Subresource = { readonly name: string; readonly verbs: readonly string[] }
+export type Subresource = {
+  readonly name: string
+  readonly verbs: readonly string[]
+  /** What it shows in place of the object. */
+  readonly answers?: AnyKind
+}
 
 /** The subresources of a kind, sorted by name. */
 export function subresourcesOf(kind: AnyKind): readonly Subresource[] {
   return [
     ...(kind.finalize === undefined ? [] : [{ name: 'finalize', verbs: ['update'] }]),
+    ...(kind.scale === undefined
+      ? []
+      : [{ name: 'scale', verbs: ['get', 'patch', 'update'], answers: ScaleKind }]),
     ...(kind.status === undefined ? [] : [{ name: 'status', verbs: ['get', 'patch', 'update'] }]),
   ]
 }
@@ -218,10 +230,15 @@ function resourcesOf(kind: AnyKind): readonly APIResource[] {
       name: `${kind.plural}/${sub.name}`,
       singularName: '',
       namespaced,
-      kind: kind.kind,
+      ...(sub.answers === undefined ? {} : versionOf(sub.answers)),
+      kind: (sub.answers ?? kind).kind,
       verbs: sub.verbs,
     })),
   ]
+}
+
+function versionOf({ group, versions }: AnyKind): { readonly group: string; readonly version: string } {
+  return { group, version: versions[0].name }
 }
 
 function namesOf(kind: AnyKind): Pick<APIResource, 'shortNames' | 'categories'> {
@@ -257,7 +274,8 @@ function resourceDiscovery(kind: AnyKind, version: string): APIResourceDiscovery
   const responseKind = { group: kind.group, version, kind: kind.kind }
   const subresources = subresourcesOf(kind).map(sub => ({
     subresource: sub.name,
-    responseKind,
+    responseKind:
+      sub.answers === undefined ? responseKind : { ...versionOf(sub.answers), kind: sub.answers.kind },
     verbs: sub.verbs,
   }))
   return {

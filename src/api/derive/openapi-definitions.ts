@@ -33,7 +33,9 @@ export const intOrStringName = 'io.k8s.apimachinery.pkg.util.intstr.IntOrString'
 
 /** The name of a kind's definition: the group's domain from the right, version and kind. */
 export function definitionName(kind: AnyKind, version: string): string {
-  const prefix = kind.group === '' ? 'io.k8s.api.core' : kind.group.split('.').toReversed().join('.')
+  const prefix = kind.group.includes('.')
+    ? kind.group.split('.').toReversed().join('.')
+    : `io.k8s.api.${kind.group || 'core'}`
   return `${prefix}.${version}.${kind.kind}`
 }
 
@@ -50,23 +52,33 @@ const kindName: RefSchema = {
 /** The definitions of a kind and of its list, at a version. */
 export function kindDefinitions(kind: AnyKind, version: string): Definitions {
   const name = definitionName(kind, version)
+  return {
+    [name]: objectDefinition(kind, version),
+    ...(kind.storage === 'review' ? {} : { [`${name}List`]: listDefinition(kind, version) }),
+  }
+}
+
+/** The definition of what a subresource shows, which has no lists. */
+export function answerDefinition(kind: AnyKind): Definitions {
+  const [{ name }] = kind.versions
+  return { [definitionName(kind, name)]: objectDefinition(kind, name) }
+}
+
+function objectDefinition(kind: AnyKind, version: string): RefSchema {
   const { group } = kind
   return {
-    [name]: {
-      ...kind.schema,
-      description: kind.description,
-      properties: {
-        apiVersion,
-        kind: kindName,
-        metadata: {
-          ref: metaName('ObjectMeta'),
-          description: 'Name, labels and all else that every object has.',
-        },
-        ...kind.schema.properties,
+    ...kind.schema,
+    description: kind.description,
+    properties: {
+      apiVersion,
+      kind: kindName,
+      metadata: {
+        ref: metaName('ObjectMeta'),
+        description: 'Name, labels and all else that every object has.',
       },
-      'x-kubernetes-group-version-kind': [{ group, kind: kind.kind, version }],
+      ...kind.schema.properties,
     },
-    ...(kind.storage === 'review' ? {} : { [`${name}List`]: listDefinition(kind, version) }),
+    'x-kubernetes-group-version-kind': [{ group, kind: kind.kind, version }],
   }
 }
 

@@ -1,8 +1,9 @@
 /** What the two versions of OpenAPI documents write alike. */
 import type { AnyKind } from '../kind.ts'
 import { byText } from '../order.ts'
-import { servedAt } from './discovery.ts'
+import { servedAt, subresourcesOf } from './discovery.ts'
 import {
+  answerDefinition,
   type Definitions,
   type GroupVersionKind,
   intOrStringName,
@@ -12,14 +13,8 @@ import {
   type RefSchema,
   referredTo,
 } from './openapi-definitions.ts'
-import {
-  byPath,
-  definitionsOf,
-  type Operation,
-  operationsAt,
-  type Parameter,
-  pathParametersOf,
-} from './openapi-operations.ts'
+import { byPath, definitionsOf, type Operation, operationsAt } from './openapi-operations.ts'
+import { type Parameter, pathParametersOf } from './openapi-parameters.ts'
 
 /** What Kubernetes adds to an operation. */
 export type Extensions = {
@@ -47,7 +42,10 @@ export function contentOf(
   const ofKinds = versions.flatMap(({ group, version }) =>
     servedAt(kinds, group, version).map(kind => kindDefinitions(kind, version)),
   )
-  const definitions: Definitions = Object.assign({}, ...ofKinds, metaDefinitions(versions))
+  const ofSubresources = kinds
+    .flatMap(subresourcesOf)
+    .flatMap(({ answers }) => (answers === undefined ? [] : [answerDefinition(answers)]))
+  const definitions: Definitions = Object.assign({}, ...ofKinds, ...ofSubresources, metaDefinitions(versions))
   return { operations, definitions: referredTo(definitionsOf(operations), definitions) }
 }
 

@@ -1,16 +1,19 @@
 /** The operations of kinds, as both versions of OpenAPI documents describe them. */
 import type { AnyKind } from '../kind.ts'
 import { groupVersion } from '../meta.ts'
-import { servedAt, subresourcesOf } from './discovery.ts'
+import { type Subresource, servedAt, subresourcesOf } from './discovery.ts'
 import { definitionName, type GroupVersionKind, metaName } from './openapi-definitions.ts'
+import {
+  deleteParameters,
+  forceParameter,
+  listParameters,
+  ofWatches,
+  type Parameter,
+  pretty,
+  writeParameters,
+} from './openapi-parameters.ts'
 
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
-
-export type Parameter = {
-  readonly name: string
-  readonly description: string
-  readonly type: 'string' | 'integer' | 'boolean'
-}
 
 export type Operation = {
   readonly path: string
@@ -34,65 +37,19 @@ export type Operation = {
 const objectMediaTypes: readonly string[] = ['application/json', 'application/yaml']
 const listMediaTypes: readonly string[] = [...objectMediaTypes, 'application/json;stream=watch']
 
+const plainPatchMediaTypes: readonly string[] = [
+  'application/json-patch+json',
+  'application/merge-patch+json',
+]
+
 /** The patches that a kind takes. */
 function patchMediaTypesOf(kind: AnyKind): readonly string[] {
   return [
-    'application/json-patch+json',
-    'application/merge-patch+json',
+    ...plainPatchMediaTypes,
     ...(kind.strategicMergePatch ? ['application/strategic-merge-patch+json'] : []),
     'application/apply-patch+yaml',
   ]
 }
-
-const parameter = (name: string, type: Parameter['type'], description: string): Parameter => ({
-  name,
-  type,
-  description,
-})
-
-const pretty = parameter('pretty', 'string', 'When true, the answer is indented.')
-const dryRun = parameter('dryRun', 'string', 'All: nothing is stored, the answer is what it would be.')
-
-const writeParameters: readonly Parameter[] = [
-  pretty,
-  dryRun,
-  parameter('fieldManager', 'string', 'Who writes, for managedFields: at most 128 printable characters.'),
-  parameter(
-    'fieldValidation',
-    'string',
-    'What becomes of unknown and repeated fields. Ignore: they are dropped. Warn, the default: they are dropped, with a warning for each. Strict: the request fails.',
-  ),
-]
-
-const forceParameter = parameter(
-  'force',
-  'boolean',
-  'For apply patches: take over fields that others manage.',
-)
-
-const listParameters: readonly Parameter[] = [
-  pretty,
-  parameter('allowWatchBookmarks', 'boolean', 'Whether a watch may send BOOKMARK events.'),
-  parameter('continue', 'string', 'Where the last page ended.'),
-  parameter('fieldSelector', 'string', 'Limits the answer to objects by their fields.'),
-  parameter('labelSelector', 'string', 'Limits the answer to objects by their labels.'),
-  parameter('limit', 'integer', 'At most so many objects in one page.'),
-  parameter('resourceVersion', 'string', 'The state to show, or to start a watch from.'),
-  parameter('resourceVersionMatch', 'string', 'NotOlderThan or Exact: how resourceVersion is meant.'),
-  parameter('sendInitialEvents', 'boolean', 'Whether a watch begins with all objects as they are.'),
-  parameter('timeoutSeconds', 'integer', 'Seconds after which the request ends.'),
-  parameter('watch', 'boolean', 'Send changes as they happen, instead of a list.'),
-]
-
-const ofWatches: ReadonlySet<string> = new Set(['allowWatchBookmarks', 'sendInitialEvents', 'watch'])
-
-const deleteParameters: readonly Parameter[] = [
-  pretty,
-  dryRun,
-  parameter('gracePeriodSeconds', 'integer', 'Seconds that the object has to end by itself.'),
-  parameter('orphanDependents', 'boolean', 'Older form of propagationPolicy.'),
-  parameter('propagationPolicy', 'string', 'Orphan, Background or Foreground.'),
-]
 
 /** All operations on kinds of a group at a version, in the order of their paths. */
 export function operationsAt(
@@ -131,7 +88,7 @@ function operationsOf(kind: AnyKind, version: string): readonly Operation[] {
         replace(place),
         patch(place),
         remove(place),
-        ...subresourcesOf(kind).flatMap(sub => subresourceOperations(place, sub.name, sub.verbs)),
+        ...subresourcesOf(kind).flatMap(sub => subresourceOperations(place, sub)),
         ...listEverywhere(place),
       ]
   }
@@ -168,6 +125,11 @@ function objectBody({ kind, version }: Place): Operation['body'] {
 }
 
 const deleteBody: Operation['body'] = { definition: metaName('DeleteOptions'), mediaTypes: objectMediaTypes }
+
+const answerPatchBody: Operation['body'] = {
+  definition: metaName('Patch'),
+  mediaTypes: plainPatchMediaTypes,
+}
 
 function list(place: Place): Operation {
   const { kind, version } = place
@@ -268,24 +230,31 @@ function remove(place: Place): Operation {
   })
 }
 
-function subresourceOperations(place: Place, name: string, verbs: readonly string[]): readonly Operation[] {
+function subresourceOperations(place: Place, sub: Subresource): readonly Operation[] {
+  const { name, verbs, answers } = sub
   const at = `${place.item}/${name}`
   const suffix = upper(name)
-  return [
+  const operations = [
     ...(verbs.includes('get') ? [read(place, at, suffix)] : []),
     ...(verbs.includes('update') ? [replace(place, at, suffix)] : []),
     ...(verbs.includes('patch') ? [patch(place, at, suffix)] : []),
   ]
+  return answers === undefined ? operations : operations.map(one => answeredAs(answers, one))
 }
 
-/** The parameters in a path, by name. */
-export function pathParametersOf(path: string): readonly Parameter[] {
-  return [
-    ...(path.includes('{namespace}')
-      ? [parameter('namespace', 'string', 'The namespace of the object.')]
-      : []),
-    ...(path.includes('{name}') ? [parameter('name', 'string', 'The name of the object.')] : []),
-  ]
+/** The operation on what a subresource shows in place of the object. It is nothing that could be applied. */
+function answeredAs(kind: AnyKind, operation: Operation): Operation {
+  const [{ name: version }] = kind.versions
+  const response = definitionName(kind, version)
+  const gvk = { group: kind.group, kind: kind.kind, version }
+  const body = { put: { definition: response, mediaTypes: objectMediaTypes }, patch: answerPatchBody }
+  const { method } = operation
+  return {
+    ...operation,
+    gvk,
+    response,
+    body: method === 'put' || method === 'patch' ? body[method] : undefined,
+  }
 }
 
 /** Operations by their paths, in the order in which paths first appear. */

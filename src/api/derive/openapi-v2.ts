@@ -13,7 +13,8 @@ import {
   type SchemaForm,
   schemasOf,
 } from './openapi-form.ts'
-import type { Operation, Parameter } from './openapi-operations.ts'
+import type { Operation } from './openapi-operations.ts'
+import type { Parameter } from './openapi-parameters.ts'
 
 export type OpenapiV2Document = OpenAPIV2.Document<Extensions>
 

@@ -14,7 +14,7 @@ const condition = s.object({ type: s.string(), status: s.oneOf(['True', 'False',
 
 /**
  * A kind that no server has heard of, with everything that a schema can say: lists and maps of every merge type, defaults,
- * rules between fields and over time, a status, columns, and a storage version that is not the preferred one.
+ * rules between fields and over time, a status, a scale, columns, and a storage version that is not the preferred one.
  */
 export const GadgetKind = defineKind({
   group: 'conventions.example.com',
@@ -32,6 +32,7 @@ export const GadgetKind = defineKind({
       owner: s.string({ minLength: 1 }),
       minimum: s.optional(s.int({ minimum: 0, default: 0 })),
       maximum: s.optional(s.int()),
+      replicas: s.optional(s.int({ minimum: 0 })),
       mode: s.optional(s.oneOf(['Fast', 'Safe'], { default: 'Fast' })),
       serial: s.optional(s.int64()),
       target: s.optional(s.intOrString()),
@@ -48,16 +49,24 @@ export const GadgetKind = defineKind({
     status: s.optional(
       s.object({
         phase: s.optional(s.string()),
+        replicas: s.optional(s.int()),
+        selector: s.optional(s.string()),
         conditions: s.optional(s.mapList(condition, ['type'])),
       }),
     ),
   },
   status: {},
+  scale: {
+    wanted: ['spec', 'replicas'],
+    current: ['status', 'replicas'],
+    selector: ['status', 'selector'],
+  },
   sample: {
     spec: {
       owner: 'ann',
       minimum: 1,
       maximum: 5,
+      replicas: 2,
       mode: 'Safe',
       serial: 1,
       target: 'http',

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { customResourceDefinitions } from '../../../../../src/api/derive/crd.ts'
 import { kinds } from '../../../../../src/api/kinds/index.ts'
+import { GadgetKind } from '../../../../conventions/frame/gadget.ts'
 
 const crds = customResourceDefinitions(kinds)
 const crdOf = (kind: string) => crds.find(crd => crd.spec.names.kind === kind)
@@ -33,6 +34,20 @@ describe('the CRDs', () => {
       singular: 'serviceimport',
       shortNames: ['svcim', 'svcimport'],
     })
+  })
+
+  it('say where the scale is of a kind that has one', () => {
+    const kind = { ...GadgetKind, crd: { labels: {} } }
+    const subresources = customResourceDefinitions([kind])[0]?.spec.versions.map(v => v.subresources)
+    const expected = {
+      status: {},
+      scale: {
+        specReplicasPath: '.spec.replicas',
+        statusReplicasPath: '.status.replicas',
+        labelSelectorPath: '.status.selector',
+      },
+    }
+    expect(subresources).toEqual([expected, expected])
   })
 
   it('print what paths can print', () => {
