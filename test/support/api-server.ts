@@ -1,4 +1,5 @@
 import { makeNamespaceLifecycle, storedNamespaces } from '../../apiservice/admission/namespace-lifecycle.ts'
+import { bearerAuthenticator } from '../../apiservice/authn/bearer-token.ts'
 import { clientCertAuthenticator } from '../../apiservice/authn/client-cert.ts'
 import { authorizersInTurn } from '../../apiservice/authz/chain-of-authorizers.ts'
 import { healthAuthorizer } from '../../apiservice/authz/health-paths.ts'
@@ -67,6 +68,8 @@ export async function testServer(
     tls: await servingTls(authority),
     authenticators: [
       clientCertAuthenticator({ ...base, clock: systemClock, caBundle: () => authority.certificate }),
+      // No token is good.
+      bearerAuthenticator([]),
     ],
     anonymous: true,
     authorizers,
