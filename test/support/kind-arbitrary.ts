@@ -48,7 +48,7 @@ function text({ enum: allowed, format, pattern, minLength = 0, maxLength = Infin
   if (format === 'date-time') {
     return fc
       .date({ min: new Date('2000-01-01'), max: new Date('2100-01-01'), noInvalidDate: true })
-      .map(date => date.toISOString())
+      .map(date => date.toISOString().replace('Z', pattern === undefined ? 'Z' : '000Z'))
   }
   if (format === 'byte') return fc.base64String()
   if (pattern !== undefined) {

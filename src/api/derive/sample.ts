@@ -38,7 +38,10 @@ const values: Readonly<Record<NonNullable<JsonSchema['type']>, (schema: JsonSche
   }),
 }
 
-const formats: Readonly<Record<string, string>> = { 'date-time': '2026-01-02T03:04:05Z', byte: 'aGVsbG8=' }
+const formats: Readonly<Record<string, readonly string[]>> = {
+  'date-time': ['2026-01-02T03:04:05Z', '2026-01-02T03:04:05.000000Z'],
+  byte: ['aGVsbG8='],
+}
 /** Candidates for patterns: words, an address, a SHA-256 in hex. */
 const words = ['sample', 'Sample', 'a', '1', '10.0.0.1', '0'.repeat(64)]
 
@@ -49,10 +52,9 @@ function textOf({
   minLength = 0,
   maxLength = Infinity,
 }: JsonSchema): string {
-  const fixed = allowed?.[0] ?? formats[format]
-  if (fixed !== undefined) return fixed
+  if (allowed?.[0] !== undefined) return allowed[0]
   const fits = new RegExp(pattern ?? '', 'u')
-  const word = words.find(w => w.length <= maxLength && fits.test(w))
+  const word = (formats[format] ?? words).find(w => w.length <= maxLength && fits.test(w))
   if (word === undefined)
     throw new Error(`no sample text matches ${pattern}: the kind needs a sample of its own`)
   return word.padEnd(minLength, 'a')

@@ -8,7 +8,7 @@ import { s } from '../schema.ts'
 const properties = {
   action: s.optional(s.string({ description: 'What was done or tried.' })),
   count: s.optional(s.int({ description: 'How often it happened.' })),
-  eventTime: s.optional(s.time({ description: 'When it first happened, to the microsecond.' })),
+  eventTime: s.optional(s.microTime({ description: 'When it first happened, to the microsecond.' })),
   firstTimestamp: s.optional(s.time({ description: 'When it first happened.' })),
   involvedObject: objectReferenceSchema('The object that it happened to.'),
   lastTimestamp: s.optional(s.time({ description: 'When it last happened.' })),
@@ -23,7 +23,7 @@ const properties = {
     s.object(
       {
         count: s.optional(s.int({ description: 'How often it happened up to now.' })),
-        lastObservedTime: s.optional(s.time({ description: 'When it last happened.' })),
+        lastObservedTime: s.optional(s.microTime({ description: 'When it last happened.' })),
       },
       { description: 'The events that this one stands for.' },
     ),

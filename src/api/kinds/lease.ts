@@ -29,7 +29,7 @@ export const LeaseKind = defineKind({
     spec: s.optional(
       s.object(
         {
-          acquireTime: s.optional(s.time({ description: 'When the holder got the lease.' })),
+          acquireTime: s.optional(s.microTime({ description: 'When the holder got the lease.' })),
           holderIdentity: s.optional(s.string({ description: 'Who holds the lease; empty for nobody.' })),
           leaseDurationSeconds: s.optional(
             s.int({
@@ -42,7 +42,7 @@ export const LeaseKind = defineKind({
           preferredHolder: s.optional(
             s.string({ description: 'Who should have the lease, when strategy is set.' }),
           ),
-          renewTime: s.optional(s.time({ description: 'When the holder last renewed the lease.' })),
+          renewTime: s.optional(s.microTime({ description: 'When the holder last renewed the lease.' })),
           strategy: s.optional(s.string({ description: 'How the holder is chosen when there are several.' })),
         },
         { description: 'Who holds the lease, and for how long.' },
@@ -64,9 +64,8 @@ export const LeaseKind = defineKind({
 function specErrors(spec: {
   readonly leaseDurationSeconds?: number
   readonly leaseTransitions?: number
-  readonly holderIdentity?: string
 }): readonly FieldError[] {
-  const { leaseDurationSeconds: seconds, leaseTransitions: transitions, holderIdentity } = spec
+  const { leaseDurationSeconds: seconds, leaseTransitions: transitions } = spec
   return [
     ...(seconds !== undefined && seconds <= 0
       ? [invalidValue('spec.leaseDurationSeconds', seconds, 'must be greater than 0')]
@@ -74,6 +73,5 @@ function specErrors(spec: {
     ...(transitions !== undefined && transitions < 0
       ? [invalidValue('spec.leaseTransitions', transitions, 'must be greater than or equal to 0')]
       : []),
-    ...(holderIdentity === '' ? [invalidValue('spec.holderIdentity', '', 'must not be empty')] : []),
   ]
 }

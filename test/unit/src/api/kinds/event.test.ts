@@ -36,6 +36,17 @@ describe('an event', () => {
     expect(select('type')).toBe('Normal')
   })
 
+  it.each([
+    ['2026-01-02T03:04:05.000006Z', []],
+    ['2026-01-02T03:04:05.000006+02:00', []],
+    ['2026-01-02T03:04:05Z', ['eventTime']],
+    ['2026-01-02T03:04:05.006Z', ['eventTime']],
+    ['2026-01-02T03:04:05.000006789Z', ['eventTime']],
+    ['2026-02-30T03:04:05.000006Z', ['eventTime']],
+  ])('at %s has a time that Go clients can read, or is refused', (eventTime, fields) => {
+    expect(validateSchema(kind, { ...sample, eventTime }).map(({ field }) => field)).toEqual(fields)
+  })
+
   it('may have times that are null, as clients send them', () => {
     const sent = { ...sample, eventTime: null, series: null, lastTimestamp: null }
     expect(validateSchema(kind, applyDefaults(kind, sent))).toEqual([])
