@@ -3,13 +3,15 @@ import { type SpawnSyncReturns, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 
 export type GoProgram = {
   /** The folder with go.mod, from the root of the repository. */
   readonly module: string
   /** The package in it, `.` if left out. */
   readonly package?: string
+  /** The name of the file, that of the package's folder if left out. */
+  readonly name?: string
   /** Linker flags, such as `-X k8s.io/component-base/version.gitVersion=v1.36.2`. */
   readonly ldflags?: string
 }
@@ -24,13 +26,27 @@ export function hasGo(): boolean {
   return spawnSync('go', ['version']).status === 0
 }
 
+/** The path of the program if it was built before. */
+export function builtGo(program: GoProgram): string | undefined {
+  const path = hasGo() ? placeOf(program) : undefined
+  return path !== undefined && existsSync(path) ? path : undefined
+}
+
+/**
+ * The path of a program that is there, or may be built now (`ISTHMUS_GO=build`, since that takes minutes); or what to say
+ * of tests that need it. `script` is the npm script that builds it.
+ */
+export function goProgram(program: GoProgram, script: string): { path: string } | { missing: string } {
+  const path = process.env.ISTHMUS_GO === 'build' ? buildGo(program) : builtGo(program)
+  if (path !== undefined) return { path }
+  return { missing: `${program.module} is not built: npm run ${script} does, and needs Go on the PATH` }
+}
+
 /** The path of the built program, made unless the same sources were built before. Throws what `go build` printed. */
 export function buildGo(program: GoProgram): string {
-  const name = basename(program.package ?? program.module)
-  const folder = join(cacheFolder(), 'go', `${name}-${digest(program)}`)
-  const built = join(folder, name)
+  const built = placeOf(program)
   if (existsSync(built)) return built
-  mkdirSync(folder, { recursive: true })
+  mkdirSync(dirname(built), { recursive: true })
   const fresh = `${built}.${process.pid}`
   const ran = goBuild(program, fresh)
   if (ran.status !== 0) {
@@ -39,6 +55,11 @@ export function buildGo(program: GoProgram): string {
   }
   renameSync(fresh, built)
   return built
+}
+
+function placeOf(program: GoProgram): string {
+  const name = program.name ?? basename(program.package ?? program.module)
+  return join(cacheFolder(), 'go', `${name}-${digest(program)}`, name)
 }
 
 function goBuild(program: GoProgram, output: string): SpawnSyncReturns<string> {
