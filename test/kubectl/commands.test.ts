@@ -26,11 +26,12 @@ metadata: {name: ${name}, namespace: lonely}
 spec: {type: ClusterSetIP, ips: [10.9.8.7], ports: [{name: http, port: 80, protocol: TCP}]}
 `
 
+const binaries = kubectlBinaries()
 const folder = temporaryFolder()
 let fleet: Fleet | undefined
 
 beforeAll(async () => {
-  if (kubectlBinaries().length > 0) fleet = await startFleet({ home: join(folder.path, 'home') })
+  if (binaries.length > 0) fleet = await startFleet({ home: join(folder.path, 'home') })
 })
 
 afterAll(async () => {
@@ -45,21 +46,21 @@ function editor(name: string, script: string): string {
   return path
 }
 
-describe.each(kubectlBinaries().length > 0 ? kubectlBinaries() : ['kubectl'])('%s', binary => {
+describe.each(binaries.length > 0 ? binaries : [{ name: 'kubectl', path: '' }])('$name', binary => {
   let east: Kubectl
   let hub: Kubectl
 
   beforeAll(async () => {
     if (fleet === undefined) return
-    const name = `cache-${binary.replaceAll('/', '_')}`
+    const name = `cache-${binary.name.replaceAll(/\W/g, '_')}`
     east = new Kubectl({
-      binary,
+      binary: binary.path,
       kubeconfig: fleet.kubeconfig,
       context: 'east',
       cacheDir: join(folder.path, name),
     })
     hub = new Kubectl({
-      binary,
+      binary: binary.path,
       kubeconfig: fleet.kubeconfig,
       context: 'hub',
       cacheDir: join(folder.path, `${name}-hub`),
@@ -72,7 +73,8 @@ describe.each(kubectlBinaries().length > 0 ? kubectlBinaries() : ['kubectl'])('%
 
   const verb = (name: string, body: () => Promise<void>): void =>
     it(name, async context => {
-      if (fleet === undefined) context.skip('no kubectl on the PATH (set KUBECTLS to name binaries)')
+      if (fleet === undefined)
+        context.skip('no kubectl: npm run test:kubectl builds some, KUBECTLS names others')
       await body()
     })
 
