@@ -54,7 +54,7 @@ describe.skipIf(binary === undefined)('kubectl', () => {
   function kubectl(member: Member): Kubectl {
     const kubeconfig = join(deployment.homeOf(member), 'kubeconfig')
     const cacheDir = join(cache.path, member)
-    return new Kubectl({ binary: binary?.path ?? '', kubeconfig, context: member, cacheDir })
+    return new Kubectl({ binary: binary ?? { name: '', path: '' }, kubeconfig, context: member, cacheDir })
   }
 
   /** The warnings that kubectl prints; it must succeed. */

@@ -54,13 +54,13 @@ describe.each(binaries.length > 0 ? binaries : [{ name: 'kubectl', path: '' }])(
     if (fleet === undefined) return
     const name = `cache-${binary.name.replaceAll(/\W/g, '_')}`
     east = new Kubectl({
-      binary: binary.path,
+      binary,
       kubeconfig: fleet.kubeconfig,
       context: 'east',
       cacheDir: join(folder.path, name),
     })
     hub = new Kubectl({
-      binary: binary.path,
+      binary,
       kubeconfig: fleet.kubeconfig,
       context: 'hub',
       cacheDir: join(folder.path, `${name}-hub`),

@@ -62,7 +62,7 @@ describe.each(binaries.length > 0 ? binaries : [{ name: 'kubectl', path: '' }])(
 function kubectlFor(binary: KubectlBinary, context: string): Kubectl | undefined {
   if (fleet === undefined) return undefined
   const cacheDir = join(folder.path, `cache-${binary.name.replaceAll(/\W/g, '_')}-${context}`)
-  return new Kubectl({ binary: binary.path, kubeconfig: fleet.kubeconfig, context, cacheDir })
+  return new Kubectl({ binary, kubeconfig: fleet.kubeconfig, context, cacheDir })
 }
 
 function titleOf(kind: AnyKind, version: string): string {

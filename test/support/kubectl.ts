@@ -59,13 +59,13 @@ export class Kubectl {
   readonly #env: NodeJS.ProcessEnv
 
   constructor(options: {
-    readonly binary: string
+    readonly binary: KubectlBinary
     readonly kubeconfig: string
     readonly context: string
     readonly cacheDir: string
     readonly env?: NodeJS.ProcessEnv
   }) {
-    this.#binary = options.binary
+    this.#binary = options.binary.path
     this.#common = [
       `--kubeconfig=${options.kubeconfig}`,
       `--context=${options.context}`,
