@@ -3,7 +3,8 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/kernel/clock.ts'
-import { check, generator, mutated, seeds } from './dns-packets.ts'
+import { check, mutated, seeds } from './dns-packets.ts'
+import { generator } from './random.ts'
 
 /** Packets that once broke something, in hexadecimal. */
 const corpus = join(import.meta.dirname, 'corpus', 'dns')

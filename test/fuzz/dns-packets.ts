@@ -3,21 +3,9 @@ import { Packet } from 'dns2'
 import { opt, question, typeNumber } from '../support/dns-message.ts'
 import { exampleObjects } from '../support/dns-objects.ts'
 import { askerOf, loadedZone } from '../support/dns-zone.ts'
+import type { Next } from './random.ts'
 
 const asker = askerOf(loadedZone(exampleObjects()), { nsid: Buffer.from('dns-0') })
-
-/** xorshift32: the same seed gives the same packets. */
-export function generator(seed: number): (below: number) => number {
-  let state = seed | 1
-  return below => {
-    state ^= state << 13
-    state ^= state >>> 17
-    state ^= state << 5
-    return (state >>> 0) % below
-  }
-}
-
-type Next = ReturnType<typeof generator>
 
 /** Single datagrams that killed or stalled other servers, and the ordinary ones that they are made of. */
 export const seeds: readonly Buffer[] = [

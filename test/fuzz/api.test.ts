@@ -1,0 +1,129 @@
+// Whatever is sent to an API server, it answers: never with 5xx, never with half an answer, never after a long silence.
+import { createHash } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { kinds } from '../../src/api/kinds/index.ts'
+import { systemClock } from '../../src/kernel/clock.ts'
+import { SpaceKind, WidgetKind } from '../support/kinds.ts'
+import { Clients, faultOf } from './api/answers.ts'
+import { type Case, randomCase, type Served } from './api/cases.ts'
+import { byBytes, byWeight, type Fill, type Heavy } from './api/heavy.ts'
+import { documents } from './api/heavy-documents.ts'
+import { merges } from './api/heavy-merges.ts'
+import { objects } from './api/heavy-objects.ts'
+import { patches } from './api/heavy-patches.ts'
+import { queries } from './api/heavy-queries.ts'
+import { yamls } from './api/heavy-yaml.ts'
+import { startTarget, type Target } from './api/target.ts'
+import { generator } from './random.ts'
+
+/** Requests that once broke something. */
+const corpus = join(import.meta.dirname, 'corpus', 'api')
+const seconds = Number(process.env.FUZZ_SECONDS ?? 3)
+const seed = Number(process.env.FUZZ_SEED ?? systemClock.now() % 2 ** 31)
+/** In ms of CPU of the main thread; only `npm run fuzz` looks at it. */
+const longestMs = Number(process.env.FUZZ_LONGEST_MS ?? Number.POSITIVE_INFINITY)
+
+const served: readonly Served[] = [
+  { server: 'hub', kinds: kinds.filter(kind => kind.servers.some(server => server !== 'member')) },
+  { server: 'east', kinds: kinds.filter(kind => kind.servers.some(server => server !== 'hub')) },
+  { server: 'own kinds', kinds: [WidgetKind, SpaceKind] },
+]
+
+const heavies: readonly Heavy[] = [...documents, ...objects, ...yamls, ...patches, ...merges, ...queries]
+
+let target: Target
+let clients: Clients
+
+beforeAll(async () => {
+  mkdirSync(corpus, { recursive: true })
+  target = await startTarget()
+  clients = new Clients(target.servers)
+}, 60_000)
+
+afterAll(async () => {
+  await clients.close()
+  await target.stop()
+})
+
+/** Throws when the answer, or the want of one, is not what it must be. */
+async function check(sent: Case): Promise<void> {
+  const fault = await faultOf(clients, sent).catch((thrown: unknown) => thrown)
+  if (target.crash() !== undefined) throw new Error(target.crash())
+  if (fault instanceof Error) await clients.reset()
+  if (typeof fault === 'string') throw new Error(fault)
+  const load = await target.load()
+  if (load.longestMs > longestMs) throw new Error(`computed ${Math.round(load.longestMs)} ms without a pause`)
+}
+
+function keep(sent: Case): string {
+  const text = `${JSON.stringify(sent, undefined, 2)}\n`
+  const name = `${createHash('sha256').update(text).digest('hex').slice(0, 16)}.json`
+  writeFileSync(join(corpus, name), text)
+  return name
+}
+
+function kept(): readonly (readonly [string, Case])[] {
+  mkdirSync(corpus, { recursive: true })
+  return readdirSync(corpus)
+    .filter(name => name.endsWith('.json'))
+    .map(name => [name, JSON.parse(readFileSync(join(corpus, name), 'utf8'))] as const)
+}
+
+describe('damaged requests', () => {
+  it('are answered: those that once were not', async () => {
+    for (const [name, sent] of kept()) {
+      await check(sent).catch(cause => Promise.reject(new Error(name, { cause })))
+    }
+  }, 60_000)
+
+  it(`are answered: ${seconds} s of new ones (FUZZ_SECONDS, FUZZ_SEED=${seed})`, {
+    timeout: 1000 * seconds + 60_000,
+  }, async () => {
+    const next = generator(seed)
+    const until = systemClock.now() + 1000 * seconds
+    let sent = 0
+    while (systemClock.now() < until) {
+      const one = randomCase(served, next)
+      await check(one).catch(cause =>
+        Promise.reject(new Error(`kept as test/fuzz/corpus/api/${keep(one)}`, { cause })),
+      )
+      sent++
+    }
+    expect(sent).toBeGreaterThan(0)
+  })
+})
+
+// A machine that does other things makes every limit of time a matter of luck, so it is no part of `npm test`.
+if (longestMs < Number.POSITIVE_INFINITY) {
+  describe(`within ${longestMs} ms of computing without a pause`, () => {
+    it.each(heavies.map(heavy => [heavy.name, heavy] as const))(
+      '%s',
+      async (_, heavy) => {
+        await target.load()
+        for (const fill of [byBytes, byWeight]) await check(await prepared(heavy, fill))
+      },
+      60_000,
+    )
+  })
+}
+
+/** What has to be there is there, and what is to be made is not. */
+async function prepared(heavy: Heavy, fill: Fill): Promise<Case> {
+  const { method, path, type, before = [] } = heavy
+  const server = /\/(spaces|widgets)/.test(path) ? 'own kinds' : 'east'
+  const client = clients.of({ server, protocol: 'HTTP/1.1' })
+  const [item = ''] = path.split('?', 1)
+  await client.send(method === 'POST' ? `${item}/heavy` : item, { method: 'DELETE' })
+  for (const { path: place, call } of before) await client.send(place, call)
+  await target.load()
+  return {
+    server,
+    protocol: 'HTTP/1.1',
+    method,
+    path,
+    headers: type === undefined ? {} : { 'content-type': type },
+    body: Buffer.from(heavy.body(fill)).toString('base64'),
+  }
+}
