@@ -15,7 +15,7 @@ import { get } from './get.ts'
 import { type WriteOptions, writeOptions } from './options.ts'
 import { ownershipOf } from './ownership.ts'
 import type { Call } from './parts.ts'
-import { formats, readPatch } from './patch.ts'
+import { formatOf, formats, readPatch } from './patch.ts'
 import { checkUid, checkVersion } from './precondition.ts'
 import { replacement } from './update.ts'
 import { type Current, change, type Decision, decode } from './write.ts'
@@ -40,8 +40,9 @@ export async function updateScale(call: Call, signal: AbortSignal): Promise<Repl
 
 /** Apply is refused: who manages what is told of the object, which a configuration of its scale does not show. */
 export async function patchScale(call: Call, signal: AbortSignal): Promise<Reply> {
+  const format = formatOf(call.request, formats)
   const options = writeOptions('PatchOptions', call.request.query)
-  const patched = await readPatch(scaleCall(call), formats, options.fieldValidation)
+  const patched = await readPatch(scaleCall(call), format, options.fieldValidation)
   return changeScale(call, current => patched(toScale(call.resource.kind, current)), options, signal)
 }
 

@@ -98,16 +98,26 @@ function verbsIn(document: Json, paths: ReturnType<typeof pathsOf>): ReadonlySet
   return new Set(described.map(([verb]) => verb))
 }
 
-/** All operations on a kind. */
+/** All operations on a kind, with their paths. */
 function operationsAt(
   document: Json,
   { collection, item, everywhere }: ReturnType<typeof pathsOf>,
-): readonly Json[] {
+): readonly (readonly [path: string, operation: Json])[] {
   return Object.entries<Json>(document.paths)
     .filter(([path]) => [collection, item, everywhere].includes(path) || path.startsWith(`${item}/`))
-    .flatMap(([, item]) =>
-      Object.entries<Json>(item).flatMap(([name, one]) => (name === 'parameters' ? [] : [one])),
+    .flatMap(([path, item]) =>
+      Object.entries<Json>(item).flatMap(([name, one]) =>
+        name === 'parameters' ? [] : [[path, one] as const],
+      ),
     )
+}
+
+/** The kind that a subresource shows in place of the object, as discovery tells it. */
+function shownAt(path: string, subresources: readonly Json[]): Json | undefined {
+  const found = subresources.find(({ name }) => path.endsWith(`/{name}${name.slice(name.indexOf('/'))}`))
+  if (found?.group === undefined) return undefined
+  const { group, version, kind } = found
+  return { group, version, kind }
 }
 
 suite.every(isServed, subject => {
@@ -132,8 +142,8 @@ suite.every(isServed, subject => {
           const named = verbs.map((verb: string) => methods[verb]?.[1])
           expect(new Set(Object.keys(item))).toEqual(new Set(['parameters', ...named]))
         }
-        for (const operation of operationsAt(document, paths)) {
-          expect(operation['x-kubernetes-group-version-kind']).toEqual(gvk)
+        for (const [path, operation] of operationsAt(document, paths)) {
+          expect(operation['x-kubernetes-group-version-kind']).toEqual(shownAt(path, subresources) ?? gvk)
           expect(operation['x-kubernetes-action']).toMatch(/^[a-z]+$/)
         }
         const { properties } = definitionOf(document, gvk)
@@ -156,13 +166,19 @@ suite.every(isServed, subject => {
   })
 })
 
-/** Where a kind is patched: the object and its subresources. */
-function patchesOf(document: Json, subject: Subject, version: string): readonly Json[] {
+/** Where a kind is patched: the object, as `''`, and its subresources. */
+function patchesOf(
+  document: Json,
+  subject: Subject,
+  version: string,
+): readonly (readonly [subresource: string, operation: Json])[] {
   const { item } = pathsOf(subject.kind, version)
   const patched = Object.entries<Json>(document.paths).filter(
     ([path]) => path === item || path.startsWith(`${item}/`),
   )
-  return patched.flatMap(([, { patch }]) => patch ?? [])
+  return patched.flatMap(([path, { patch }]) =>
+    patch === undefined ? [] : [[path.slice(item.length + 1), patch] as const],
+  )
 }
 
 const bodies: Readonly<Record<string, (object: KubeObject) => unknown>> = {
@@ -180,13 +196,13 @@ const bodies: Readonly<Record<string, (object: KubeObject) => unknown>> = {
 }
 
 /** The media types of patches that are not refused. */
-async function takenBy(place: Place): Promise<ReadonlySet<string>> {
+async function takenBy(place: Place, subresource: string): Promise<ReadonlySet<string>> {
   const made = await place.make()
   const taken = new Set<string>()
   for (const [type, bodyOf] of Object.entries(bodies)) {
     const force = type.includes('apply') ? '&force=true' : ''
     const query = `?fieldManager=tester&dryRun=All${force}`
-    const { code } = await place.patch(made, bodyOf(made), { type, query })
+    const { code } = await place.patch(made, bodyOf(made), { type, query, subresource })
     expect(code, type).toBeLessThan(500)
     if (code !== 415) taken.add(type)
   }
@@ -198,7 +214,7 @@ suite.every(isStored, subject => {
     for (const { name: version } of subject.kind.versions) {
       const patches = patchesOf(await documentOf(keyOf(subject.kind.group, version)), subject, version)
       expect(patches.length).toBeGreaterThan(0)
-      for (const { parameters } of patches) {
+      for (const [, { parameters }] of patches) {
         const inQuery = parameters
           .filter((parameter: Json) => parameter.in === 'query')
           .map(({ name }: Json) => name)
@@ -210,14 +226,17 @@ suite.every(isStored, subject => {
   })
 
   must(111, 'lists the patches that are taken, and no others', async () => {
-    const taken = await takenBy(await subject.place())
+    const place = await subject.place()
     const v2 = (await suite.ask('/openapi/v2')).body
     for (const { name: version } of subject.kind.versions) {
       const v3 = await documentOf(keyOf(subject.kind.group, version))
-      for (const { requestBody } of patchesOf(v3, subject, version)) {
+      for (const [subresource, { requestBody }] of patchesOf(v3, subject, version)) {
+        const taken = await takenBy(place, subresource)
         expect(new Set(Object.keys(requestBody.content))).toEqual(taken)
       }
-      for (const { consumes } of patchesOf(v2, subject, version)) expect(new Set(consumes)).toEqual(taken)
+      for (const [subresource, { consumes }] of patchesOf(v2, subject, version)) {
+        expect(new Set(consumes)).toEqual(await takenBy(place, subresource))
+      }
     }
   })
 })

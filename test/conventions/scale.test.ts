@@ -99,7 +99,7 @@ suite.every(hasScale, subject => {
     const stale = { metadata: { resourceVersion: made.metadata.resourceVersion }, spec: { replicas: 5 } }
     expect((await place.patch(made, stale, scale)).code).toBe(409)
     for (const type of [applyPatch, strategicPatch]) {
-      const refused = await place.patch(made, {}, { ...scale, type, query: '?fieldManager=ann' })
+      const refused = await place.patch(made, {}, { ...scale, type, query: '?fieldManager=ann&force=true' })
       expect(refused.body).toMatchObject({
         code: 415,
         message: expect.stringMatching(

@@ -36,7 +36,7 @@ export function pathText(path: Path): string {
 export function statusesOf({ schema }: AnyKind): readonly Readonly<Record<string, unknown>>[] {
   const status = schema.properties?.status
   if (status === undefined) return []
-  return samplesOf(status, 200)
+  return samplesOf(status, 60)
     .map(value => value as Readonly<Record<string, unknown>>)
     .toSorted((a, b) => Object.keys(b).length - Object.keys(a).length)
 }
