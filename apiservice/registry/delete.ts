@@ -46,7 +46,8 @@ export function removeObject(call: Call, options: DeleteOptions, signal: AbortSi
 }
 
 function deletion({ parts, resource }: Call, object: KubeObject, { policy }: DeleteOptions): Decision {
-  const finalizers = finalizersOnDelete(object.metadata.finalizers ?? [], policy)
+  const effective = resource.kind.isCollected ? policy : 'Background'
+  const finalizers = finalizersOnDelete(object.metadata.finalizers ?? [], effective)
   const next = beginDeletion(resource.kind, object, finalizers, parts.clock.now())
   if (!isHeld(resource.kind, next)) return { type: 'remove' }
   return sameState(next, object) ? { type: 'keep' } : { type: 'put', object: next }

@@ -101,6 +101,11 @@ export type KindDefinition<P extends Properties> = {
   readonly unconditionalUpdate?: boolean
   /** PUT creates what it does not find, as some built-in kinds allow. */
   readonly createOnUpdate?: boolean
+  /**
+   * The garbage collector knows the kind: a deletion can wait for what an object owns, or orphan it. Where it does not,
+   * every deletion is at once, for nobody would take the finalizer away.
+   */
+  readonly isCollected?: boolean
   /** `metadata.generation` is kept. Custom resources always do; of the built-in kinds only some. */
   readonly generation?: boolean
   /**
@@ -224,6 +229,7 @@ export function defineKind<const P extends Properties>(definition: KindDefinitio
     unconditionalUpdate: false,
     createOnUpdate: false,
     generation: true,
+    isCollected: true,
     columns: [],
     conditions: {},
     selectableFields: {},

@@ -55,6 +55,7 @@ export const EventKind = defineKind({
   strategicMergePatch: true,
   unconditionalUpdate: true,
   generation: false,
+  isCollected: false,
   protobuf: {
     involvedObject: message(2, objectReferenceFields),
     reason: 3,

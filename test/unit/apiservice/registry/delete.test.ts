@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { AdmissionPlugin } from '../../../../apiservice/contract.ts'
 import type { Store } from '../../../../apiservice/store-contract.ts'
 import { forbidden } from '../../../../src/kernel/errors.ts'
+import { WidgetKind } from '../../../support/kinds.ts'
 import { storeOver } from '../../../support/store-over.ts'
 import { aWidget, aWidgetRegistry, makeWidget, mergePatchType, widgets } from '../../../support/widgets.ts'
 
@@ -128,6 +129,17 @@ describe('propagation', () => {
     if (finalizers === undefined) expect(answer.body.status).toBe('Success')
     else expect(answer.body.metadata).toMatchObject({ finalizers, deletionTimestamp: expect.any(String) })
   })
+
+  it.each(['Foreground', 'Orphan', 'Background'])(
+    'is at once for a kind without garbage collection: %s',
+    async policy => {
+      const registry = await aWidgetRegistry({ kinds: [{ ...WidgetKind, isCollected: false }] })
+      await makeWidget(registry, 'web')
+      expect((await registry.send('DELETE', `${web}?propagationPolicy=${policy}`)).body.status).toBe(
+        'Success',
+      )
+    },
+  )
 
   it('replaces the finalizer of an earlier policy, and keeps all others', async () => {
     const registry = await aWidgetRegistry()
