@@ -1,13 +1,10 @@
 // What a real kube-apiserver answered to the same requests, where the recordings are at hand.
-import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { type Fleet, startFleet, temporaryFolder } from '../support/fleet.ts'
-
-const recordings = join(import.meta.dirname, '../../../shared/golden')
-const scenarios = ['apply', 'crud', 'errors', 'patch', 'status', 'validation', 'versions', 'discovery']
+import { allAgree, hasRecordings, replay, scenarios } from '../support/recorded-answers.ts'
 
 const folder = temporaryFolder()
 let fleet: Fleet | undefined
@@ -27,7 +24,7 @@ function credentials(kubeconfig: string): { cert: string; key: string } {
 }
 
 beforeAll(async () => {
-  if (existsSync(recordings)) {
+  if (hasRecordings) {
     fleet = await startFleet({ home: join(folder.path, 'home'), args: ['--controllers', 'none'] })
   }
 })
@@ -40,17 +37,7 @@ afterAll(async () => {
 describe('recorded answers of kube-apiserver', () => {
   it.for(scenarios)('%s', { timeout: 120_000 }, (scenario, context) => {
     if (fleet === undefined) return context.skip('the recordings are not on this machine')
-    const { cert, key } = credentials(fleet.kubeconfig)
-    const ran = spawnSync(
-      process.execPath,
-      [
-        join(recordings, 'replay.mjs'),
-        'check',
-        ...['--server', `https://127.0.0.1:${fleet.port + 1}`, '--cert', cert, '--key', key],
-        join(recordings, 'recorded', `${scenario}.json`),
-      ],
-      { encoding: 'utf8' },
-    )
-    expect(ran.stdout).toMatch(/golden: [1-9]\d* agree, 0 differ\n$/)
+    const server = `https://127.0.0.1:${fleet.port + 1}`
+    expect(replay(scenario, { server, ...credentials(fleet.kubeconfig) })).toMatch(allAgree)
   })
 })
