@@ -1,0 +1,97 @@
+// A member of ours behind the kube-apiserver of a cluster, with the rights that deploy/ gives it and no others.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { toYaml } from '../../src/codec/yaml.ts'
+import { eventually } from '../support/eventually.ts'
+import { type RoleProcess, startRole } from '../support/role-process.ts'
+import type { LabCluster } from './lab/cluster.ts'
+import { freePort } from './lab/ready.ts'
+
+export type AggregatedMember = {
+  /** Where it can be reached without kube-apiserver. */
+  readonly url: string
+  readonly home: string
+  readonly process: RoleProcess
+  /** Stops it, or kills it. */
+  stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>
+  start(): Promise<void>
+}
+
+const namespace = 'isthmus-system'
+const name = 'isthmus-member'
+export const groupVersions = ['v1beta1.multicluster.x-k8s.io', 'v1alpha1.multicluster.x-k8s.io']
+
+/**
+ * Resolves when kube-apiserver finds it available. It is an API server alone, or with `more` flags a member with its
+ * agent.
+ */
+export async function startAggregatedMember(
+  cluster: LabCluster,
+  more: readonly string[] = [],
+): Promise<AggregatedMember> {
+  const { kubectl } = cluster
+  const port = await freePort()
+  await kubectl.run(['create', 'namespace', namespace])
+  await kubectl.run(['create', 'serviceaccount', name, '-n', namespace])
+  await kubectl.run(['apply', '-f', 'deploy/member/rbac.yaml', '-f', 'deploy/rbac.yaml'])
+  // On loopback there are no endpoints: the aggregator follows the name instead.
+  await kubectl.run(['create', 'service', 'externalname', name, '-n', namespace, '--external-name=localhost'])
+  const token = await kubectl.run(['create', 'token', name, '-n', namespace, '--duration=2h'])
+  const home = join(cluster.folder, 'member')
+  const args = [
+    ...[
+      more.length === 0 ? 'apiserver' : 'member',
+      '--home',
+      home,
+      '--host',
+      '127.0.0.1',
+      '--port',
+      String(port),
+    ],
+    ...['--kubeconfig', serviceAccountKubeconfig(cluster, token.trim()), ...more],
+  ]
+  let process = await startRole(args)
+  const apiServices = readFileSync('deploy/member/apiservices.yaml', 'utf8')
+  await kubectl.run(['apply', '-f', '-'], apiServices.replaceAll('port: 443', `port: ${port}`))
+  await untilAvailable(cluster)
+  return {
+    url: `https://127.0.0.1:${port}`,
+    home,
+    get process() {
+      return process
+    },
+    stop: async (signal = 'SIGTERM') => {
+      if (signal === 'SIGKILL') await process.kill()
+      else await process.stop()
+    },
+    start: async () => {
+      process = await startRole(args)
+    },
+  }
+}
+
+/** Resolves when kube-apiserver sends requests on to the member. */
+export async function untilAvailable({ kubectl }: LabCluster): Promise<void> {
+  const services = groupVersions.map(each => `apiservice/${each}`)
+  await kubectl.run(['wait', '--for=condition=Available', ...services, '--timeout=60s'])
+  // What kube-apiserver has found out its handlers learn a moment later.
+  await eventually(() => kubectl.run(['get', 'serviceexports', '-A']))
+}
+
+function serviceAccountKubeconfig(cluster: LabCluster, token: string): string {
+  const folder = join(cluster.folder, 'member-account')
+  mkdirSync(folder, { recursive: true })
+  const path = join(folder, 'kubeconfig')
+  const ca = cluster.identities.of('ca').certificate
+  const server = { server: cluster.server, 'certificate-authority-data': Buffer.from(ca).toString('base64') }
+  const kubeconfig = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'cluster',
+    contexts: [{ name: 'cluster', context: { cluster: 'cluster', user: 'account' } }],
+    clusters: [{ name: 'cluster', cluster: server }],
+    users: [{ name: 'account', user: { token } }],
+  }
+  writeFileSync(path, toYaml(kubeconfig), { mode: 0o600 })
+  return path
+}
