@@ -224,6 +224,18 @@ describe.each(binaries.length > 0 ? binaries : [{ name: 'kubectl', path: '' }])(
     expect(await east.run(['api-versions'])).toContain('multicluster.x-k8s.io/v1alpha1')
   })
 
+  verb('shows events, verbs and raw answers', async () => {
+    await eventually(async () => {
+      expect(await east.run(['events', '-n', 'shop', '--for=serviceexport/web'])).toContain(
+        'ServiceExport/web',
+      )
+    })
+    const verbs = await east.run(['api-resources', '-o', 'wide', '--verbs=deletecollection'])
+    expect(verbs).toMatch(/^serviceexports .*create.*watch/m)
+    const path = '/apis/multicluster.x-k8s.io/v1beta1/namespaces/shop/serviceexports/web'
+    expect(JSON.parse(await east.run(['get', '--raw', path]))).toMatchObject({ kind: 'ServiceExport' })
+  })
+
   verb('waits for a condition and for a deletion', async () => {
     await east.run(['wait', '--for=condition=Valid', 'svcex/web', '-n', 'shop', '--timeout=20s'])
     await east.run(['apply', '-f', '-'], serviceExport('short'))
