@@ -6,10 +6,10 @@ import { errorText } from '../src/kernel/abort.ts'
 import { clusterNames } from '../test/e2e/lab/addresses.ts'
 import { reasonsAgainstNodes, skipsNodes } from '../test/e2e/lab/capabilities.ts'
 import { type LabOptions, startClusters } from '../test/e2e/lab/clusters.ts'
-import { isOwned, labFolders } from '../test/e2e/lab/folder.ts'
+import { isOwned } from '../test/e2e/lab/folder.ts'
 import { dnsProgram, toolsProgram } from '../test/e2e/lab/images.ts'
 import { programs } from '../test/e2e/lab/programs.ts'
-import { sweep } from '../test/e2e/lab/sweep.ts'
+import { labsLeft, sweep } from '../test/e2e/lab/sweep.ts'
 
 const usage = `usage: node hack/e2e.ts up [1|2|3] [--no-nodes] [--name=NAME]
        node hack/e2e.ts down [--name=NAME]
@@ -33,7 +33,7 @@ function countOf(text: string): LabOptions['count'] {
 
 /** Every lab but those of tests that still run; one, if it is named. */
 async function down({ name }: Options): Promise<void> {
-  for (const folder of labFolders()) {
+  for (const folder of labsLeft()) {
     if (name !== undefined && basename(folder) !== name) continue
     if (isOwned(folder)) {
       process.stdout.write(`${folder} belongs to tests that are running\n`)

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -107,6 +107,8 @@ describe.skipIf(skipsNodes())('e2e:down', () => {
     expect(namespacesOf(before).length).toBeGreaterThan(5)
     expect(groups()).not.toEqual([])
     for (const command of ['kubelet', 'containerd', 'kube-apiserver', 'etcd']) kill(command)
+    // Somebody tried to help.
+    rmSync(folder, { recursive: true, force: true })
     expect(await once(lab('down'), 'exit')).toEqual([0, null])
     await expectNothingOf(before, mountsBefore)
     // Nothing is left to do, and that is no failure.

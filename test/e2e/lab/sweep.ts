@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { sleep } from '../../../src/kernel/abort.ts'
 import { systemClock } from '../../../src/kernel/clock.ts'
 import { labVariable } from './daemon.ts'
-import { removeFolder } from './folder.ts'
+import { labFolders, labsFolder, removeFolder } from './folder.ts'
 import { groupProcesses, removeGroups } from './groups.ts'
 
 const rounds = 100
@@ -19,6 +19,16 @@ export async function sweep(folder: string): Promise<void> {
   }
   await removeGroups(folder)
   removeFolder(folder)
+}
+
+/** The folders of labs: those that are there, and those that are gone but have processes left. */
+export function labsLeft(): readonly string[] {
+  const marker = `${labVariable}=${labsFolder()}/`
+  const marked = processes()
+    .flatMap(environmentOf)
+    .filter(entry => entry.startsWith(marker))
+    .map(entry => entry.slice(labVariable.length + 1))
+  return [...new Set([...labFolders(), ...marked])]
 }
 
 /** Every process that was started for the lab, and all that they started: the environment tells. */
