@@ -56,7 +56,7 @@ describe.each(protocols)('a whole server over %s', protocol => {
     })
     expect(await nobody.send('/metrics')).toMatchObject({ status: 403 })
     expect(await nobody.send('/', { headers: { authorization: 'Bearer wrong' } })).toMatchObject({
-      status: 403,
+      status: 401,
     })
     expect(await ada.send('/apis/nowhere/v1/things')).toMatchObject({
       status: 403,
