@@ -38,7 +38,7 @@ export const componentRights: ReadonlyMap<string, readonly PolicyRule[]> = new M
   [agentSubject.user, agentOwnRules],
 ])
 
-const dnsRules: readonly PolicyRule[] = [
+export const dnsRules: readonly PolicyRule[] = [
   { apiGroups: mcs, resources: ['serviceimports'], verbs: read },
   { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: read },
   { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['create', 'get', 'update'] },

@@ -4,6 +4,7 @@ import manifest from '../../package.json' with { type: 'json' }
 import { apiServerCommand } from './apiserver-command.ts'
 import { type CommandDefinition, defineCommand, type Environment } from './command.ts'
 import { dnsCommand } from './dns-command.ts'
+import { dnsDoctorCommand } from './dns-doctor-command.ts'
 import { fleetCommand } from './fleet-command.ts'
 import { hubCommand } from './hub-command.ts'
 import { memberCommand } from './member-command.ts'
@@ -17,6 +18,7 @@ export const commands: Readonly<Record<string, CommandDefinition<Settings>>> = {
   member: memberCommand,
   apiserver: apiServerCommand,
   dns: dnsCommand,
+  'dns doctor': dnsDoctorCommand,
   'token create': tokenCreateCommand,
 }
 
@@ -29,8 +31,9 @@ export function makeProgram(environment: Environment): Command {
     .helpCommand(false)
     .version(manifest.version, '--version', 'output the version')
   for (const [path, definition] of Object.entries(commands)) {
-    const parent = path.startsWith('token ') ? token : program
-    parent.addCommand(defineCommand(definition, environment))
+    const [first = ''] = path.split(' ')
+    const above = first === path ? program : (program.commands.find(one => one.name() === first) ?? token)
+    above.addCommand(defineCommand(definition, environment).helpCommand(false))
   }
   return program.addCommand(token)
 }

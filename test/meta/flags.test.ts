@@ -21,7 +21,7 @@ function help(...args: readonly string[]): string {
 
 describe('the help', () => {
   it('names every command', () => {
-    const text = `${help()} ${help('token')}`
+    const text = [help(), help('token'), help('dns')].join(' ')
     for (const [path, { description }] of known) {
       expect(text).toContain(` ${path.split(' ').at(-1)} [options] ${description}`)
     }
@@ -88,6 +88,8 @@ describe('the documentation of settings', () => {
 
 /** What follows a command on its line and on those that a backslash joins to it. */
 const callsOf = new RegExp(
-  `\\bisthmus (${Object.keys(commands).join('|')})\\b((?:[^\\n\`]*\\\\\\n)*[^\\n\`]*)`,
+  `\\bisthmus (${Object.keys(commands)
+    .sort((a, b) => b.length - a.length)
+    .join('|')})\\b((?:[^\\n\`]*\\\\\\n)*[^\\n\`]*)`,
   'g',
 )
