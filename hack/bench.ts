@@ -1,12 +1,15 @@
-// npm run bench [-- NAME…]: figures and ratios, each with its baseline measured in the same run.
+// npm run bench [-- NAME…]: figures and ratios, each with its baseline measured in the same run. npm run gates ends with 1
+// when one of them is not what it has to be.
 import { availableParallelism, loadavg } from 'node:os'
 import { apiThroughput } from '../test/bench/api.bench.ts'
-import { rowText } from '../test/bench/bench.ts'
-import { dnsAnswers, dnsZone } from '../test/bench/dns.bench.ts'
+import { failureOf, rowText } from '../test/bench/bench.ts'
+import { dnsAnswers } from '../test/bench/dns-answers.bench.ts'
+import { dnsZone } from '../test/bench/dns-zone.bench.ts'
 import { propagation } from '../test/bench/propagation.bench.ts'
 
 const benches = [propagation, apiThroughput, dnsAnswers, dnsZone]
-const wanted = process.argv.slice(2)
+const gates = process.argv.includes('--gates')
+const wanted = process.argv.slice(2).filter(argument => argument !== '--gates')
 const [load = 0] = loadavg()
 
 if (load > availableParallelism()) {
@@ -14,8 +17,16 @@ if (load > availableParallelism()) {
   process.exit(2)
 }
 
+let failures = 0
 for (const bench of benches) {
   if (wanted.length > 0 && !wanted.some(name => bench.name.includes(name))) continue
   process.stdout.write(`${bench.name}\n`)
-  for (const row of await bench.run()) process.stdout.write(`  ${rowText(row)}\n`)
+  for (const row of await bench.run()) {
+    process.stdout.write(`  ${rowText(row)}\n`)
+    if (failureOf(row) !== undefined) failures++
+  }
+}
+if (gates && failures > 0) {
+  process.stderr.write(`bench: ${failures} figures are not what they have to be\n`)
+  process.exit(1)
 }

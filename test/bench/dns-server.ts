@@ -1,29 +1,24 @@
-// A responder over an in-process cluster: dns-server.ts SERVICES ENDPOINTS WORKERS. Prints its port, then what it weighs.
+// A responder over the API server that a kubeconfig names: dns-server.ts KUBECONFIG CONTEXT WORKERS. Prints its port.
 // On SIGUSR2 the main thread works for 100 ms of every second; on SIGTERM it ends.
 import { enableCompileCache } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
 import { systemClock } from '../../src/kernel/clock.ts'
-import { aClusterSetIp, aHeadless, aSlice } from '../support/dns-objects.ts'
-import { runDns, servicesCluster } from '../support/dns-responder.ts'
-import { eventually } from '../support/eventually.ts'
 
+// As the command does.
+setFlagsFromString('--optimize-for-size')
 enableCompileCache(join(tmpdir(), 'isthmus-bench-cache'))
-const [services = 1000, endpoints = 0, workers = 1] = process.argv.slice(2).map(Number)
-const { cluster, put } = servicesCluster()
-for (let i = 0; i < services; i++) {
-  const key = `prod/s${i}`
-  if (endpoints === 0) {
-    await put({ imports: [aClusterSetIp(key, [`10.42.${i >> 8}.${i & 255}`], ['http/TCP/80'])] })
-    continue
-  }
-  const hosts = Array.from({ length: endpoints }, (_, j) => `h-${j} 10.${i >> 8}.${i & 255}.${j}`)
-  await put({ imports: [aHeadless(key)], slices: [aSlice(key, 'east', ['http/TCP/80'], hosts)] })
-}
-const { dns, port } = await runDns({ cluster, workers })
+const { contextClient } = await import('../support/fleet-client.ts')
+const { runDns } = await import('../support/dns-responder.ts')
+const { eventually } = await import('../support/eventually.ts')
+
+const [kubeconfig = '', context = '', workers = '1'] = process.argv.slice(2)
+const cluster = await contextClient(kubeconfig, context)
+const { dns, port } = await runDns({ cluster, workers: Number(workers) })
 await eventually(() => {
   if (!dns.ready()) throw new Error('not ready')
-})
+}, 120_000)
 process.stdout.write(`ready ${port}\n`)
 
 function work(): void {

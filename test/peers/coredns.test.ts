@@ -103,7 +103,7 @@ describe.skipIf(!go)(`beside CoreDNS (DIFFERENTIAL_SEED=${seed})`, () => {
     ours = await runDns({ cluster: world.cluster })
     opened.push(() => ours.dns.close())
     const port = await freePorts()
-    const corefile = multiclusterCorefile(port, world.kubeconfig, context)
+    const corefile = multiclusterCorefile(port, { kubeconfig: world.kubeconfig, context })
     const coreDns = await startCoreDns({ folder: folder.path, port, corefile })
     opened.push(() => coreDns.stop())
     await eventually(() => expect(ours.dns.ready()).toBe(true))

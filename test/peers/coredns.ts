@@ -21,11 +21,16 @@ export function startCoreDns({ folder, port, corefile, name }: CoreDnsOptions): 
 }
 
 /** The plugin `kubernetes` in multicluster mode over the API server that the kubeconfig names. */
-export function multiclusterCorefile(port: number, kubeconfig: string, context: string): string {
+export function multiclusterCorefile(
+  port: number,
+  world: { readonly kubeconfig: string; readonly context: string },
+  plugins: readonly string[] = [],
+): string {
   return `clusterset.local:${port} {
     bind 127.0.0.1
+    ${plugins.join('\n    ')}
     kubernetes clusterset.local {
-        kubeconfig ${kubeconfig} ${context}
+        kubeconfig ${world.kubeconfig} ${world.context}
         multicluster clusterset.local
     }
 }
