@@ -2,7 +2,7 @@
 import { Packet } from 'dns2'
 import { opt, question, typeNumber } from '../support/dns-message.ts'
 import { exampleObjects } from '../support/dns-objects.ts'
-import { askerOf, loadedZone } from '../support/dns-zone.ts'
+import { askerOf, loadedZone, originOf } from '../support/dns-zone.ts'
 import type { Next } from './random.ts'
 
 const asker = askerOf(loadedZone(exampleObjects()), { nsid: Buffer.from('dns-0') })
@@ -91,6 +91,9 @@ export function check(packet: Buffer): void {
       throw new Error('a fault inside', { cause: asker.observer.faults.pop() })
     if (reply !== undefined) checkReply(packet, reply, transport)
   }
+  // Strangers get less, whatever they say.
+  const octets = asker.chain.respond(packet, { ...originOf('udp'), octets: 512 })
+  if (octets > 512) throw new Error(`${octets} octets to a stranger`)
   asker.observer.seen.length = 0
 }
 
@@ -103,12 +106,18 @@ function checkReply(packet: Buffer, reply: Buffer, transport: 'udp' | 'tcp'): vo
   const parsed = Packet.parse(reply)
   if (parsed.errors.length > 0) throw new Error(`undecodable: ${parsed.errors.map(String).join()}`)
   const edns = parsed.additionals.some(record => record.type === typeNumber('OPT'))
-  const limit = transport === 'tcp' ? 65_535 : edns ? 1232 : 512
+  const limit = transport === 'tcp' ? 65_535 : edns ? Math.min(Math.max(sizeOf(packet), 512), 1232) : 512
   if (reply.length > limit) throw new Error(`${reply.length} octets over ${transport}`)
   if (transport === 'tcp' && (flags & 0x0200) !== 0) throw new Error('TC over TCP')
   if (questions > 1) throw new Error(`${questions} questions`)
   const end = questions === 0 ? 12 : nameEnd(reply) + 4
   if (!reply.subarray(12, end).equals(packet.subarray(12, end))) throw new Error('another question')
+}
+
+/** What the query's OPT says that its client takes; dns2 finds it in its own way. */
+function sizeOf(packet: Buffer): number {
+  const opts = Packet.parse(packet).additionals.filter(record => record.type === typeNumber('OPT'))
+  return opts.length === 1 ? Number(opts[0]?.class) : 65_535
 }
 
 function nameEnd(message: Buffer): number {
