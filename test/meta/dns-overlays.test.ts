@@ -48,7 +48,7 @@ describe('the overlays of deploy/dns', () => {
   })
 
   it.skipIf(kubectl === undefined).each(overlays)('%s is built by kubectl', overlay => {
-    const ran = spawnSync(kubectl ?? '', ['kustomize', join(folder, overlay)], { encoding: 'utf8' })
+    const ran = spawnSync(kubectl?.path ?? '', ['kustomize', join(folder, overlay)], { encoding: 'utf8' })
     expect(ran.stderr).toBe('')
     const kinds = documents(ran.stdout).map(({ kind }) => kind)
     expect(kinds).toEqual(expect.arrayContaining(['ServiceAccount', 'Service', 'ClusterRole']))
