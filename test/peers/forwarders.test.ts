@@ -114,7 +114,7 @@ describe.skipIf(!hasPeer('unbound', 'unbound'))('Unbound in front', () => {
     await services.put({ imports: [aClusterSetIp('prod/later', ['10.42.0.77'], [])] })
     await eventually(
       async () => expect(await asked(port, 'later.prod A')).toBe('NOERROR A 10.42.0.77'),
-      5_000,
+      3_000,
     )
   })
 })
