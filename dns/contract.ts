@@ -242,8 +242,10 @@ export interface Responder {
 
 /** Counts what happens. Called on every message, so it must not allocate; what it is given is filled again later. */
 export interface Observer {
-  /** Messages came in; the one after another that is answered begins where that ends. */
+  /** Messages came in, all over one transport. */
   begin(): void
+  /** What was to be said to them is handed over. */
+  end(): void
   answered(query: Query, decision: Decision, reply: Reply, origin: Origin): void
   dropped(transport: Transport): void
   /** A fault of ours; the client gets SERVFAIL. */

@@ -53,20 +53,23 @@ function recordOctets(bytes: Buffer, at: number): number {
   return recordHeaderOctets + ((bytes[length] ?? 0) << 8) + (bytes[length + 1] ?? 0)
 }
 
-/** Addresses are of one length, names are not. */
-function isUniform(set: RecordSet): boolean {
-  return set.type === rrType.a || set.type === rrType.aaaa
+/** Octets of each record of the set where they are all of one length, as addresses are; else 0. */
+function uniformOctets(type: number): number {
+  if (type === rrType.a) return recordHeaderOctets + 4
+  return type === rrType.aaaa ? recordHeaderOctets + 16 : 0
 }
 
 function countOf(set: RecordSet): number {
-  if (isUniform(set)) return (set.end - set.start) / recordOctets(set.bytes, set.start)
+  const octets = uniformOctets(set.type)
+  if (octets > 0) return (set.end - set.start) / octets
   let count = 0
   for (let at = set.start; at < set.end; at += recordOctets(set.bytes, at)) count++
   return count
 }
 
 function offsetOf(set: RecordSet, index: number): number {
-  if (isUniform(set)) return set.start + index * recordOctets(set.bytes, set.start)
+  const octets = uniformOctets(set.type)
+  if (octets > 0) return set.start + index * octets
   let at = set.start
   for (let i = 0; i < index; i++) at += recordOctets(set.bytes, at)
   return at

@@ -23,7 +23,7 @@ export type ConnectionOptions = {
   readonly limits: TcpLimits
   readonly clock: Clock
   readonly responder: Responder
-  readonly observer: Pick<Observer, 'begin'>
+  readonly observer: Pick<Observer, 'begin' | 'end'>
   /** Shared by all connections of a thread: it is empty between turns. */
   readonly batch: FrameBatch
 }
@@ -89,10 +89,16 @@ export class Connection implements Limited {
     else this.#socket.end()
   }
 
-  /** Answers whole frames. `began` says that the first of them had begun before, so that its deadline stays. */
   #answer(bytes: Buffer, began: boolean): void {
-    const { limits, batch, observer } = this.#options
+    const { observer } = this.#options
     observer.begin()
+    this.#answerFrames(bytes, began)
+    observer.end()
+  }
+
+  /** Whole frames. `began` says that the first of them had begun before, so that its deadline stays. */
+  #answerFrames(bytes: Buffer, began: boolean): void {
+    const { limits, batch } = this.#options
     let at = 0
     for (;;) {
       const frame = nextFrame(bytes, at, limits.queryOctets)

@@ -26,6 +26,10 @@ export class QueryLog implements Observer {
     this.#counts.begin()
   }
 
+  end(): void {
+    this.#counts.end()
+  }
+
   answered(query: Query, decision: Decision, reply: Reply, origin: Origin): void {
     this.#counts.answered(query, decision, reply, origin)
     if (this.#level === 'off' || (this.#level === 'errors' && decision.rcode === 0)) return

@@ -27,9 +27,22 @@ class Counts {
   /** By type's label and response code. */
   readonly requests = new Float64Array(labels.length * rcodes)
   readonly durations = new Float64Array(durationBuckets.length + 1)
+  /** Answers whose time is not counted yet. */
+  answered = 0
   sumSeconds = 0
   dropped = 0
   truncated = 0
+
+  /** What was answered since the last time took so long together. */
+  took(seconds: number): void {
+    const { answered } = this
+    if (answered === 0) return
+    this.answered = 0
+    this.sumSeconds += seconds
+    let bucket = 0
+    while (bucket < durationBuckets.length && seconds / answered > (durationBuckets[bucket] ?? 0)) bucket++
+    this.durations[bucket] = (this.durations[bucket] ?? 0) + answered
+  }
 
   clear(): void {
     this.requests.fill(0)
@@ -60,18 +73,19 @@ export class Tally implements Observer {
     this.#began = this.#elapsedMs()
   }
 
+  /** Reading the clock costs a tenth of an answer, so those to one segment share what they took. */
+  end(): void {
+    const seconds = (this.#elapsedMs() - this.#began) / 1000
+    this.#udp.took(seconds)
+    this.#tcp.took(seconds)
+  }
+
   answered(query: Query, decision: Decision, reply: Reply, { transport }: Origin): void {
     const counts = transport === 'udp' ? this.#udp : this.#tcp
     const label = query.questionEnd === 0 || query.type > 255 ? 0 : (labelIndex[query.type] ?? 0)
     increment(counts.requests, label * rcodes + decision.rcode)
     if (reply.truncated) counts.truncated++
-    const now = this.#elapsedMs()
-    const seconds = (now - this.#began) / 1000
-    this.#began = now
-    counts.sumSeconds += seconds
-    let bucket = 0
-    while (bucket < durationBuckets.length && seconds > (durationBuckets[bucket] ?? 0)) bucket++
-    increment(counts.durations, bucket)
+    counts.answered++
     this.#touch()
   }
 

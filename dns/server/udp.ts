@@ -40,6 +40,7 @@ export async function serveUdp(
     origin.port = peer.port
     origin.octets = clamp(peer.address)
     answer(socket, responder, message, origin)
+    observer.end()
   })
   return { port, close: () => new Promise(resolve => socket.close(() => resolve())) }
 }

@@ -90,6 +90,7 @@ export function recordingObserver(): Observer & {
     faults,
     drops: 0,
     begin: () => undefined,
+    end: () => undefined,
     answered: (query: Query, decision: Decision, reply, { transport }) => {
       seen.push({ transport, type: query.type, rcode: decision.rcode, truncated: reply.truncated })
     },

@@ -28,6 +28,7 @@ function counting() {
       { ...emptyReply(), truncated: how.cut ?? false },
       originOf(how.transport ?? 'udp'),
     )
+    tally.end()
   }
   return { tally, answer, firsts: () => firsts }
 }
@@ -86,5 +87,23 @@ describe('the tally', () => {
     })
     answer(1, 0)
     expect(firsts()).toBe(2)
+  })
+
+  it('shares what several took together among them', () => {
+    let nowMs = 0
+    const tally = new Tally(
+      () => nowMs,
+      () => undefined,
+    )
+    tally.begin()
+    for (let i = 0; i < 10; i++) tally.answered(emptyQuery(), emptyDecision(), emptyReply(), originOf('tcp'))
+    nowMs = 0.2
+    tally.end()
+    const [udp, tcp] = tally.take().durations
+    expect(udp).toMatchObject({ sumSeconds: 0 })
+    expect(tcp?.sumSeconds).toBeCloseTo(0.0002)
+    // 20 µs each: above 10 µs, at most 25 µs.
+    expect(tcp?.counts.findIndex(count => count > 0)).toBe(2)
+    expect(tcp?.counts[2]).toBe(10)
   })
 })
