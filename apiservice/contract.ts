@@ -229,7 +229,7 @@ export interface View {
   readonly resources: readonly string[]
   /** Those that may see something, in the order of lists. */
   namespaces(): readonly string[]
-  /** Where objects may be stored that are shown under this name. */
+  /** Where objects may be stored that are shown under this name. The keys of a resource sort as those names. */
   keysOf(name: string): readonly ObjectKey[]
   visible(namespace: string, object: StoredObject): boolean
   /** The object as the view shows it, with the same revision. Called only for visible objects; cheap. */

@@ -1,8 +1,9 @@
 import { byNamespace } from '../../src/api/order.ts'
 import { badRequest, expired, isReason, type StatusError } from '../../src/kernel/errors.ts'
 import type { Reply, View } from '../contract.ts'
-import type { ObjectKey, Revision, Store, StoredObject } from '../store-contract.ts'
+import type { ObjectKey, Revision, Scope, Store, StoredObject } from '../store-contract.ts'
 import { fromToken, type Position, toToken } from './continue-token.ts'
+import { inNameOrder } from './in-name-order.ts'
 import { type ListQuery, listQuery } from './list-options.ts'
 import type { Call } from './parts.ts'
 import { reach } from './revision.ts'
@@ -67,15 +68,15 @@ async function nextPage(store: Store, selections: Selections, query: ListQuery):
   const position = fromToken(query.continue)
   const [{ scope, within }] = selections
   const isOfParts = position.within !== undefined
-  if (!scope.resources.includes(position.after.resource) || isOfParts !== (within !== undefined)) {
+  if (scope.resources[0] !== position.after.resource || isOfParts !== (within !== undefined)) {
     throw badRequest('invalid continue token: continue key is not valid: it belongs to another list')
   }
-  const at = position.revision === -1 ? {} : { revision: position.revision }
+  const from = position.revision === -1 ? {} : { revision: position.revision }
   const [first, ...others] = selections.filter(
     part => byNamespace(part.within ?? '', position.within ?? '') >= 0,
   )
-  if (first === undefined) return { items: [], revision: store.revision(), ...at, ...noMore }
-  const start = first.within === position.within ? { ...at, after: position.after } : at
+  if (first === undefined) return { items: [], revision: store.revision(), ...from, ...noMore }
+  const start = first.within === position.within ? { ...from, after: position.after } : from
   try {
     return await collect(store, [first, ...others], start, query.limit)
   } catch (thrown) {
@@ -114,12 +115,20 @@ export async function collect(
 
 /** Before all that a selection shows. */
 function startOf({ scope, within }: Selection): Page['next'] {
-  return { within, after: { resource: scope.resources[0] ?? '', namespace: '', name: '' } }
+  return { within, after: firstKey(scope) }
+}
+
+function firstKey({ resources: [resource = ''] }: Scope): ObjectKey {
+  return { resource, namespace: '', name: '' }
+}
+
+function at({ revision }: { readonly revision?: Revision | undefined }): Pick<Start, 'revision'> {
+  return revision === undefined ? {} : { revision }
 }
 
 async function collectPart(
   store: Store,
-  { scope, show, only, within }: Selection,
+  { scope, show, only, within, keysOf }: Selection,
   start: Start,
   limit: number,
 ): Promise<Page> {
@@ -130,6 +139,25 @@ async function collectPart(
   if (only !== undefined && start.after === undefined) {
     return pageOfKeys(store, only, show, start.revision)
   }
+  if (keysOf !== undefined) {
+    const after = start.after === undefined ? [] : keysOf(start.after.name)
+    const read = await inNameOrder(store, { scope, show, after, limit, chunk: chunkSize, ...at(start) })
+    return pageFrom({ ...read, last: nameAsKey(scope, read.items.at(-1)), within })
+  }
+  return collectShown(store, { scope, show, within }, start, limit)
+}
+
+/** Where a list in the order of names goes on: these have no keys of their own. */
+function nameAsKey(scope: Scope, object: StoredObject | undefined): ObjectKey | undefined {
+  return object && { ...firstKey(scope), name: object.name }
+}
+
+async function collectShown(
+  store: Store,
+  { scope, show, within }: Pick<Selection, 'scope' | 'within'> & { readonly show: Show },
+  start: Start,
+  limit: number,
+): Promise<Page> {
   const items: StoredObject[] = []
   for (let from = start; ; ) {
     const read = await store.list(scope, { ...from, limit: limit === 0 ? 0 : chunkSize })
@@ -154,8 +182,7 @@ async function pageOfKeys(
   let revision = start
   for (const key of keys) {
     const scope = { resources: [key.resource], namespace: key.namespace }
-    const at = revision === undefined ? {} : { revision }
-    const read = await store.list(scope, { ...at, after: before(key), limit: 1 })
+    const read = await store.list(scope, { ...at({ revision }), after: before(key), limit: 1 })
     revision = read.revision
     const object = read.items.find(({ namespace, name }) => namespace === key.namespace && name === key.name)
     const shown = object === undefined ? undefined : show(object)
@@ -192,13 +219,13 @@ function pageFrom({
   remaining,
   within,
 }: Pick<Page, 'items' | 'revision' | 'remaining'> & {
-  readonly last: StoredObject | undefined
+  readonly last: ObjectKey | undefined
   readonly within: string | undefined
 }): Page {
   const next = remaining === 0 || last === undefined ? undefined : { within, after: toKey(last) }
   return { items, revision, next, remaining }
 }
 
-function toKey({ resource, namespace, name }: StoredObject): ObjectKey {
+function toKey({ resource, namespace, name }: ObjectKey): ObjectKey {
   return { resource, namespace, name }
 }

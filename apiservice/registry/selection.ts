@@ -26,6 +26,8 @@ export type Selection = {
   readonly isFiltered: boolean
   /** Where all is that may be shown, when the selectors name it. Names beyond ASCII are searched for. */
   readonly only: readonly ObjectKey[] | undefined
+  /** Of a view: where that is which is shown under a name, or would be. */
+  readonly keysOf: View['keysOf'] | undefined
 }
 
 /**
@@ -55,7 +57,8 @@ export function selectionOf(call: Call, selectors: Selectors, view: View | undef
   const name = demanded(wanted, nameField)
   if (view !== undefined) {
     const only = name !== undefined && isAscii(name) ? view.keysOf(name) : undefined
-    return { ...viewSelection(call, view, matches), within: undefined, only }
+    const keysOf: View['keysOf'] = shown => view.keysOf(shown)
+    return { ...viewSelection(call, view, matches), within: undefined, only, keysOf }
   }
   const resource = call.resource.qualified
   const namespace = namespaceOf(call, wanted)
@@ -66,6 +69,7 @@ export function selectionOf(call: Call, selectors: Selectors, view: View | undef
     show: matches && showing(matches),
     isFiltered: matches !== undefined,
     only: isOneKey && isAscii(name) ? [{ resource, namespace, name }] : undefined,
+    keysOf: undefined,
   }
 }
 
@@ -79,7 +83,7 @@ function viewSelection(
   call: Call,
   view: View,
   matches: Matcher | undefined,
-): Omit<Selection, 'within' | 'only'> {
+): Omit<Selection, 'within' | 'only' | 'keysOf'> {
   const { namespace } = call
   return {
     scope: { resources: view.resources, namespace: '' },

@@ -122,7 +122,10 @@ export class ImportableView implements View {
 
 const closing = Buffer.from('}')
 
-/** Names of services have two labels, those of slices begin with the exporter's namespace and have more. */
+/**
+ * Names of services have two labels, those of slices begin with the exporter's namespace and have more. Names of
+ * namespaces have no dot, and nothing that names may have sorts between a dot and a slash: slices keep their order.
+ */
 function nameOf({ namespace, name }: StoredObject): string {
   return namespace === '' ? name : `${namespace}.${name}`
 }

@@ -68,7 +68,6 @@ export const deferred: Readonly<Record<number, string>> = {
 /** What the proofs of a line leave open. */
 export const remarks: Readonly<Record<number, string>> = {
   57: 'another uid is a 422, as kube-apiserver answers, and not a 409',
-  86: 'objects that are computed come sorted by what they are computed from',
   90: 'not yet on another replica',
   133: 'readyz fails in the moment in which connections are told to go: there is no delay between the two',
   143: 'not yet by every replica',

@@ -1,9 +1,11 @@
 import { expect } from 'vitest'
+import { ExportedEndpointSliceKind } from '../../src/api/kinds/exported-endpoint-slice.ts'
 import type { KubeObject } from '../../src/api/meta.ts'
 import type { Answer } from './frame/ask.ts'
 import { must } from './frame/must.ts'
 import { Scene } from './frame/scene.ts'
-import { aSuite, isReadable, isStored } from './frame/suite.ts'
+import { Place, Subject } from './frame/subject.ts'
+import { aSuite, isComputed, isReadable, isStored } from './frame/suite.ts'
 
 const suite = aSuite()
 
@@ -18,6 +20,11 @@ async function follow(scene: Scene, first: Answer, limit: number): Promise<reado
 }
 
 const itemsOf = (pages: readonly Answer[]): readonly KubeObject[] => pages.flatMap(page => page.body.items)
+
+/** Slices name those that may see them. */
+function shownToAll({ spec, ...slice }: KubeObject & { readonly spec?: unknown }): KubeObject {
+  return { ...slice, spec: { ...(spec as object), consumers: undefined } }
+}
 
 function placeOf({ metadata: { namespace, name } }: KubeObject): string {
   return namespace === undefined ? name : `${namespace}/${name}`
@@ -110,6 +117,25 @@ suite.every(isReadable, subject => {
         code: 422,
         body: { reason: 'Invalid', details: { kind: 'ListOptions' } },
       })
+    }
+  })
+})
+
+suite.every(isComputed, subject => {
+  must(86, 'is sorted alike when it is computed from several kinds, on pages too', async () => {
+    const scene = await Scene.of(subject)
+    await scene.makeMany(2)
+    const slices = new Subject(ExportedEndpointSliceKind, subject.ask, subject.client)
+    for (const namespace of ['a', 'member-1', 'member', 'z']) {
+      const place = new Place(slices, await slices.namespace(namespace), 0)
+      for (let made = 0; made < 3; made += 1) await place.create(shownToAll(place.sample()))
+    }
+    const whole: readonly string[] = (await scene.list()).body.items.map(placeOf)
+    expect(whole.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))).toEqual(whole)
+    expect(whole).toHaveLength(14)
+    for (const limit of [1, 3, 5, 13]) {
+      const pages = await follow(scene, await scene.list(`limit=${limit}`), limit)
+      expect(itemsOf(pages).map(placeOf)).toEqual(whole)
     }
   })
 })
