@@ -2,14 +2,7 @@ import { invalidValue } from '../../kernel/field-error.ts'
 import { timeSince } from '../duration.ts'
 import { ageColumn, defineKind, type ObjectOf } from '../kind.ts'
 import { type Infer, s } from '../schema.ts'
-import { exportedAttributes } from './exported-service.ts'
-
-const port = s.object({
-  name: s.optional(s.string()),
-  protocol: s.oneOf(['TCP', 'UDP', 'SCTP']),
-  appProtocol: s.optional(s.string()),
-  port: s.int({ minimum: 1, maximum: 65535 }),
-})
+import { exportedAttributes, exportedPort, importedAttributes } from './exported-service.ts'
 
 export const contributor = s.object({
   cluster: s.string({ minLength: 1, maxLength: 63, description: 'Id of a cluster whose export counts.' }),
@@ -18,7 +11,7 @@ export const contributor = s.object({
       description: 'The strongest taint of that cluster: what becomes of its endpoints.',
     }),
   ),
-  ports: s.atomicList(port, {
+  ports: s.atomicList(exportedPort, {
     description: "The ports of that cluster's own Service: its slices name their ports as these are named.",
   }),
   since: s.optional(
@@ -43,28 +36,28 @@ export const ClusterSetServiceKind = defineKind({
   description: 'A service of the ClusterSet: what its exports in all clusters come to. Written by the hub.',
   servers: ['hub'],
   properties: {
-    spec: s.object({
-      namespace: s.string({ minLength: 1, maxLength: 63 }),
-      service: s.string({ minLength: 1, maxLength: 63 }),
-      consumers: s.optional(
-        s.atomicList(s.string(), { description: 'Ids of the clusters that may import; absent for all.' }),
-      ),
-      type: s.oneOf(['ClusterSetIP', 'Headless']),
-      ports: s.atomicList(port),
-      ips: s.atomicList(s.string(), { maxItems: 2, description: 'In the order of ipFamilies.' }),
-      ipFamilies: s.atomicList(s.oneOf(['IPv4', 'IPv6']), { maxItems: 2 }),
-      sessionAffinity: s.optional(s.string()),
-      sessionAffinityConfig: s.optional(
-        s.object({ clientIP: s.optional(s.object({ timeoutSeconds: s.optional(s.int()) })) }),
-      ),
-      internalTrafficPolicy: s.optional(s.string()),
-      trafficDistribution: s.optional(s.string()),
-      labels: s.optional(s.map(s.string())),
-      annotations: s.optional(s.map(s.string())),
-    }),
+    spec: s.object(
+      {
+        namespace: s.string({ minLength: 1, maxLength: 63, description: 'Namespace of the service.' }),
+        service: s.string({ minLength: 1, maxLength: 63, description: 'Name of the service.' }),
+        consumers: s.optional(
+          s.atomicList(s.string(), { description: 'Ids of the clusters that may import; absent for all.' }),
+        ),
+        type: s.oneOf(['ClusterSetIP', 'Headless'], {
+          description:
+            'ClusterSetIP: one address for all endpoints. Headless: DNS answers with the endpoints.',
+        }),
+        ports: s.atomicList(exportedPort, { description: 'The ports of all exports, where they agree.' }),
+        ips: s.atomicList(s.string(), { maxItems: 2, description: 'In the order of ipFamilies.' }),
+        ...importedAttributes,
+        labels: s.optional(s.map(s.string(), { description: 'Labels of the imports.' })),
+        annotations: s.optional(s.map(s.string(), { description: 'Annotations of the imports.' })),
+      },
+      { description: 'What members import. Written by the hub.' },
+    ),
     status: s.object(
       {
-        clusters: s.mapList(contributor, ['cluster']),
+        clusters: s.mapList(contributor, ['cluster'], { description: 'Whose exports count.' }),
         addresses: s.atomicList(s.string(), {
           maxItems: 2,
           description: 'Reserved for the life of this object, published or not.',
@@ -72,8 +65,8 @@ export const ClusterSetServiceKind = defineKind({
         problem: s.optional(
           s.object(
             {
-              reason: s.oneOf(['Pending', 'IPFamilyNotSupported']),
-              message: s.string(),
+              reason: s.oneOf(['Pending', 'IPFamilyNotSupported'], { description: 'Why, for programs.' }),
+              message: s.string({ description: 'Why, for people.' }),
             },
             { description: 'Why it has not the addresses that it should have.' },
           ),

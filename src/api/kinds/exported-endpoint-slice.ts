@@ -6,28 +6,43 @@ import { type Infer, s } from '../schema.ts'
 import { addressErrors } from './endpoint-slice.ts'
 import { serviceErrors } from './exported-service.ts'
 
-const endpoint = s.object({
-  addresses: s.atomicList(s.string({ maxLength: 253 }), { minItems: 1, maxItems: 100 }),
-  conditions: s.optional(
-    s.object({
-      ready: s.optional(s.boolean()),
-      serving: s.optional(s.boolean()),
-      terminating: s.optional(s.boolean()),
+const conditions = s.object(
+  {
+    ready: s.optional(s.boolean({ description: 'Whether it takes new connections.' })),
+    serving: s.optional(s.boolean({ description: 'Whether it answers, also while it terminates.' })),
+    terminating: s.optional(s.boolean({ description: 'Whether it is about to go away.' })),
+  },
+  { description: 'The state of the endpoint, as in its EndpointSlice.' },
+)
+
+const endpoint = s.object(
+  {
+    addresses: s.atomicList(s.string({ maxLength: 253 }), {
+      minItems: 1,
+      maxItems: 100,
+      description: 'Addresses of the endpoint, of the family of the slice.',
     }),
-  ),
-  hostname: s.optional(s.string({ maxLength: 63 })),
-  zone: s.optional(s.string({ maxLength: 253 })),
-})
+    conditions: s.optional(conditions),
+    hostname: s.optional(
+      s.string({ maxLength: 63, description: 'The name of its own that the endpoint has in DNS.' }),
+    ),
+    zone: s.optional(s.string({ maxLength: 253, description: 'The zone that the endpoint is in.' })),
+  },
+  { description: 'An endpoint of the Service.' },
+)
 export type ExportedEndpoint = Infer<typeof endpoint>
 
-const endpointPort = s.object({
-  name: s.optional(
-    s.string({ maxLength: 63, description: "The name of the Service's port; empty for unnamed." }),
-  ),
-  protocol: s.optional(s.oneOf(['TCP', 'UDP', 'SCTP'])),
-  port: s.optional(s.int({ minimum: 1, maximum: 65535, description: 'Where the pod listens.' })),
-  appProtocol: s.optional(s.string({ maxLength: 317 })),
-})
+const endpointPort = s.object(
+  {
+    name: s.optional(
+      s.string({ maxLength: 63, description: "The name of the Service's port; empty for unnamed." }),
+    ),
+    protocol: s.optional(s.oneOf(['TCP', 'UDP', 'SCTP'], { description: 'Protocol of the transport.' })),
+    port: s.optional(s.int({ minimum: 1, maximum: 65535, description: 'Where the pod listens.' })),
+    appProtocol: s.optional(s.string({ maxLength: 317, description: 'Protocol above the transport.' })),
+  },
+  { description: 'A port of the endpoints.' },
+)
 export type ExportedEndpointPort = Infer<typeof endpointPort>
 
 /** One EndpointSlice of an exported Service, without what only its own cluster can use. */
@@ -41,24 +56,27 @@ export const ExportedEndpointSliceKind = defineKind({
   description: 'An EndpointSlice of a Service that a member cluster exports, as its agent reports it.',
   servers: ['hub'],
   properties: {
-    spec: s.object({
-      namespace: s.string({ minLength: 1, maxLength: 63, description: 'Namespace of the Service.' }),
-      service: s.string({ minLength: 1, maxLength: 63, description: 'Name of the Service.' }),
-      slice: s.string({
-        minLength: 1,
-        maxLength: 253,
-        description: 'Name of the EndpointSlice in the member.',
-      }),
-      consumers: s.optional(
-        s.atomicList(s.string(), {
-          maxItems: 1000,
-          description: 'Ids of the clusters that may import; absent for all.',
+    spec: s.object(
+      {
+        namespace: s.string({ minLength: 1, maxLength: 63, description: 'Namespace of the Service.' }),
+        service: s.string({ minLength: 1, maxLength: 63, description: 'Name of the Service.' }),
+        slice: s.string({
+          minLength: 1,
+          maxLength: 253,
+          description: 'Name of the EndpointSlice in the member.',
         }),
-      ),
-      addressType: s.oneOf(['IPv4', 'IPv6']),
-      endpoints: s.atomicList(endpoint, { maxItems: 1000 }),
-      ports: s.atomicList(endpointPort, { maxItems: 1000 }),
-    }),
+        consumers: s.optional(
+          s.atomicList(s.string(), {
+            maxItems: 1000,
+            description: 'Ids of the clusters that may import; absent for all.',
+          }),
+        ),
+        addressType: s.oneOf(['IPv4', 'IPv6'], { description: 'Family of the addresses.' }),
+        endpoints: s.atomicList(endpoint, { maxItems: 1000, description: 'The endpoints of the slice.' }),
+        ports: s.atomicList(endpointPort, { maxItems: 1000, description: 'The ports of every endpoint.' }),
+      },
+      { description: 'The slice, without what only its own cluster can use. Written by the agent.' },
+    ),
   },
   sample: {
     spec: {

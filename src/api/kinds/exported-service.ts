@@ -6,15 +6,20 @@ import { dns1123LabelErrors, labelKeyErrors, labelValueErrors } from '../names.t
 import { type Infer, s } from '../schema.ts'
 import { serviceExportConditions } from './service-export.ts'
 
-const port = s.object({
-  name: s.optional(
-    s.string({ maxLength: 63, description: 'Absent for the one port of a Service that has no name.' }),
-  ),
-  protocol: s.oneOf(['TCP', 'UDP', 'SCTP']),
-  appProtocol: s.optional(s.string({ maxLength: 317 })),
-  port: s.int({ minimum: 1, maximum: 65535 }),
-})
-export type ExportedPort = Infer<typeof port>
+export const exportedPort = s.object(
+  {
+    name: s.optional(
+      s.string({ maxLength: 63, description: 'Absent for the one port of a Service that has no name.' }),
+    ),
+    protocol: s.oneOf(['TCP', 'UDP', 'SCTP'], { description: 'Protocol of the transport.' }),
+    appProtocol: s.optional(
+      s.string({ maxLength: 317, description: 'Protocol above the transport, as the Service names it.' }),
+    ),
+    port: s.int({ minimum: 1, maximum: 65535, description: 'Port of the Service.' }),
+  },
+  { description: 'A port of the Service.' },
+)
+export type ExportedPort = Infer<typeof exportedPort>
 
 /** A port of a Service or ServiceImport, which may hold any protocol and an empty name. */
 export function toExportedPort({
@@ -31,21 +36,46 @@ export function toExportedPort({
   }
 }
 
+const clientIP = s.object(
+  { timeoutSeconds: s.optional(s.int({ description: 'Seconds that a client stays with an endpoint.' })) },
+  { description: 'Affinity by the address of the client.' },
+)
+
+/** What a ServiceImport takes over from the Service as it is. */
+export const importedAttributes = {
+  ipFamilies: s.atomicList(s.oneOf(['IPv4', 'IPv6']), {
+    maxItems: 2,
+    description: 'IPv4, IPv6 or both, the preferred one first.',
+  }),
+  sessionAffinity: s.optional(
+    s.string({ maxLength: 63, description: 'ClientIP keeps a client with one endpoint, None does not.' }),
+  ),
+  sessionAffinityConfig: s.optional(
+    s.object({ clientIP: s.optional(clientIP) }, { description: 'Settings of the session affinity.' }),
+  ),
+  internalTrafficPolicy: s.optional(
+    s.string({
+      maxLength: 63,
+      description: 'Cluster: traffic goes to all endpoints. Local: only to those on the node of the client.',
+    }),
+  ),
+  trafficDistribution: s.optional(
+    s.string({ maxLength: 63, description: 'Which endpoints are preferred, as in a Service.' }),
+  ),
+}
+
 const attributes = {
   type: s.oneOf(['ClusterSetIP', 'Headless'], {
     description: 'What an import of this Service alone would be: Headless when its clusterIP is None.',
   }),
-  ipFamilies: s.atomicList(s.oneOf(['IPv4', 'IPv6']), { maxItems: 2 }),
-  sessionAffinity: s.optional(s.string({ maxLength: 63 })),
-  sessionAffinityConfig: s.optional(
-    s.object({ clientIP: s.optional(s.object({ timeoutSeconds: s.optional(s.int()) })) }),
-  ),
-  internalTrafficPolicy: s.optional(s.string({ maxLength: 63 })),
-  trafficDistribution: s.optional(s.string({ maxLength: 63 })),
+  ...importedAttributes,
 }
 
 const service = s.object(
-  { ...attributes, ports: s.atomicList(port, { maxItems: 1000 }) },
+  {
+    ...attributes,
+    ports: s.atomicList(exportedPort, { maxItems: 1000, description: 'The ports of the Service.' }),
+  },
   { description: 'The parts of the Service that merging needs.' },
 )
 export type ExportedServiceFacts = Infer<typeof service>
@@ -81,30 +111,43 @@ export const ExportedServiceKind = defineKind({
   description: 'A Service that a member cluster exports, as its agent reports it. Read by the hub only.',
   servers: ['hub'],
   properties: {
-    spec: s.object({
-      namespace: s.string({ minLength: 1, maxLength: 63, description: 'Namespace of the ServiceExport.' }),
-      service: s.string({ minLength: 1, maxLength: 63, description: 'Name of the ServiceExport.' }),
-      exportedAt: s.time({ description: "The ServiceExport's creationTimestamp, by the member's clock." }),
-      exportGeneration: s.int64({ minimum: 0, description: 'Generation of the ServiceExport.' }),
-      exportedLabels: s.optional(s.map(s.string())),
-      exportedAnnotations: s.optional(s.map(s.string())),
-      consumers: s.optional(
-        s.atomicList(s.string(), {
-          maxItems: 1000,
-          description: 'Ids of the clusters that may import; absent for all.',
-        }),
-      ),
-      definition: service,
-    }),
+    spec: s.object(
+      {
+        namespace: s.string({ minLength: 1, maxLength: 63, description: 'Namespace of the ServiceExport.' }),
+        service: s.string({ minLength: 1, maxLength: 63, description: 'Name of the ServiceExport.' }),
+        exportedAt: s.time({ description: "The ServiceExport's creationTimestamp, by the member's clock." }),
+        exportGeneration: s.int64({ minimum: 0, description: 'Generation of the ServiceExport.' }),
+        exportedLabels: s.optional(
+          s.map(s.string(), { description: 'Labels that the imports of the service get.' }),
+        ),
+        exportedAnnotations: s.optional(
+          s.map(s.string(), { description: 'Annotations that the imports of the service get.' }),
+        ),
+        consumers: s.optional(
+          s.atomicList(s.string(), {
+            maxItems: 1000,
+            description: 'Ids of the clusters that may import; absent for all.',
+          }),
+        ),
+        definition: service,
+      },
+      { description: 'What the member exports. Written by its agent.' },
+    ),
     status: s.optional(
-      s.object({
-        observedGeneration: s.optional(
-          s.int64({ minimum: 0, description: 'The generation of this object that the conditions speak of.' }),
-        ),
-        conditions: conditionsSchema(
-          'Ready: the ClusterSet has it. Conflict: exports of other clusters disagree, and the oldest wins.',
-        ),
-      }),
+      s.object(
+        {
+          observedGeneration: s.optional(
+            s.int64({
+              minimum: 0,
+              description: 'The generation of this object that the conditions speak of.',
+            }),
+          ),
+          conditions: conditionsSchema(
+            'Ready: the ClusterSet has it. Conflict: exports of other clusters disagree, and the oldest wins.',
+          ),
+        },
+        { description: 'What the hub made of it.' },
+      ),
     ),
   },
   status: {},

@@ -15,37 +15,46 @@ export const JoinTokenKind = defineKind({
     'A one-time token with which a cluster joins the ClusterSet. Its name is the public part of the token.',
   servers: ['hub'],
   properties: {
-    spec: s.object({
-      secretSHA256: s.string({
-        pattern: '^[0-9a-f]{64}$',
-        description: 'SHA-256 of the secret part of the token, in hexadecimal digits.',
-      }),
-      clusterID: s.optional(
-        s.string({
-          minLength: 1,
-          maxLength: 63,
-          description:
-            'The only cluster id that may join with this token; a member of that id gets new credentials. Absent for any id that is not yet a member.',
+    spec: s.object(
+      {
+        secretSHA256: s.string({
+          pattern: '^[0-9a-f]{64}$',
+          description: 'SHA-256 of the secret part of the token, in hexadecimal digits.',
         }),
-      ),
-      expirationTime: s.time({ description: 'The token is refused and removed after this time.' }),
-    }),
-    status: s.optional(
-      s.object({
-        used: s.optional(
-          s.object(
-            {
-              clusterID: s.string({ maxLength: 63 }),
-              keySHA256: s.string({ pattern: '^[0-9a-f]{64}$' }),
-              time: s.time(),
-            },
-            {
-              description:
-                'Who joined with the token. The same cluster with the same key may ask again, should the answer have been lost.',
-            },
-          ),
+        clusterID: s.optional(
+          s.string({
+            minLength: 1,
+            maxLength: 63,
+            description:
+              'The only cluster id that may join with this token; a member of that id gets new credentials. Absent for any id that is not yet a member.',
+          }),
         ),
-      }),
+        expirationTime: s.time({ description: 'The token is refused and removed after this time.' }),
+      },
+      { description: 'Who may join with the token, and until when.' },
+    ),
+    status: s.optional(
+      s.object(
+        {
+          used: s.optional(
+            s.object(
+              {
+                clusterID: s.string({ maxLength: 63, description: 'The id of the cluster that joined.' }),
+                keySHA256: s.string({
+                  pattern: '^[0-9a-f]{64}$',
+                  description: 'SHA-256 of the key of that cluster, in hexadecimal digits.',
+                }),
+                time: s.time({ description: 'When it joined.' }),
+              },
+              {
+                description:
+                  'Who joined with the token. The same cluster with the same key may ask again, should the answer have been lost.',
+              },
+            ),
+          ),
+        },
+        { description: 'What became of the token.' },
+      ),
     ),
   },
   status: {},

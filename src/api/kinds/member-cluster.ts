@@ -8,13 +8,13 @@ import { s } from '../schema.ts'
 
 const taint = s.object(
   {
-    key: s.string({ minLength: 1, maxLength: 316 }),
-    value: s.optional(s.string({ maxLength: 63 })),
+    key: s.string({ minLength: 1, maxLength: 316, description: 'Name of the taint, as a label has one.' }),
+    value: s.optional(s.string({ maxLength: 63, description: 'Value of the taint, for people.' })),
     effect: s.oneOf(['NoNewConnections', 'NoImport'], {
       description:
         'NoNewConnections: endpoints of this cluster are imported as not ready, so that they drain. NoImport: they are not imported.',
     }),
-    timeAdded: s.optional(s.time()),
+    timeAdded: s.optional(s.time({ description: 'When the taint was set.' })),
   },
   { description: 'A reason not to use this cluster.' },
 )
@@ -41,61 +41,72 @@ export const MemberClusterKind = defineKind({
     'A member of the ClusterSet. Its name is the cluster id. It stays when the cluster leaves, so that a cluster that comes back is known.',
   servers: ['hub'],
   properties: {
-    spec: s.object({
-      accepted: s.boolean({
-        default: true,
-        description:
-          'Whether the cluster takes part. While false every request of the member is refused and what it exported counts for nothing.',
-      }),
-      credentialGeneration: s.int64({
-        minimum: 1,
-        default: 1,
-        description:
-          'Certificates of the member that name a lower number are refused. Raise it to revoke them all.',
-      }),
-      namespaces: s.optional(
-        s.setList(s.string({ minLength: 1, maxLength: 63 }), {
-          maxItems: 10_000,
+    spec: s.object(
+      {
+        accepted: s.boolean({
+          default: true,
           description:
-            'The namespaces that the member takes part in: it imports and exports services of no others. Absent for all.',
+            'Whether the cluster takes part. While false every request of the member is refused and what it exported counts for nothing.',
         }),
-      ),
-      taints: s.optional(s.mapList(taint, ['key', 'effect'], { maxItems: 100 })),
-    }),
+        credentialGeneration: s.int64({
+          minimum: 1,
+          default: 1,
+          description:
+            'Certificates of the member that name a lower number are refused. Raise it to revoke them all.',
+        }),
+        namespaces: s.optional(
+          s.setList(s.string({ minLength: 1, maxLength: 63 }), {
+            maxItems: 10_000,
+            description:
+              'The namespaces that the member takes part in: it imports and exports services of no others. Absent for all.',
+          }),
+        ),
+        taints: s.optional(
+          s.mapList(taint, ['key', 'effect'], {
+            maxItems: 100,
+            description: 'Reasons not to use this cluster; the strongest effect counts.',
+          }),
+        ),
+      },
+      { description: 'Whether and how far the cluster takes part.' },
+    ),
     status: s.optional(
-      s.object({
-        namespace: s.optional(
-          s.string({
-            maxLength: 63,
-            description: 'The namespace of this server in which the member writes.',
-          }),
-        ),
-        firstAcceptedTime: s.optional(
-          s.time({
-            description:
-              'When this cluster id was first accepted. No export of it counts as older than this.',
-          }),
-        ),
-        lastHeartbeatTime: s.optional(
-          s.time({
-            description:
-              "When the member was last heard of, by the hub's clock. While all is well it is written twice a minute.",
-          }),
-        ),
-        ipFamilies: s.optional(
-          s.setList(s.oneOf(['IPv4', 'IPv6']), {
-            description: 'The families that Services of the cluster can have.',
-          }),
-        ),
-        clockSkewSeconds: s.optional(
-          s.int64({
-            description: "How far the member's clock is ahead of the hub's; negative when it is behind.",
-          }),
-        ),
-        conditions: conditionsSchema(
-          'What is known of the member: Available, whether it was heard of lately.',
-        ),
-      }),
+      s.object(
+        {
+          namespace: s.optional(
+            s.string({
+              maxLength: 63,
+              description: 'The namespace of this server in which the member writes.',
+            }),
+          ),
+          firstAcceptedTime: s.optional(
+            s.time({
+              description:
+                'When this cluster id was first accepted. No export of it counts as older than this.',
+            }),
+          ),
+          lastHeartbeatTime: s.optional(
+            s.time({
+              description:
+                "When the member was last heard of, by the hub's clock. While all is well it is written twice a minute.",
+            }),
+          ),
+          ipFamilies: s.optional(
+            s.setList(s.oneOf(['IPv4', 'IPv6']), {
+              description: 'The families that Services of the cluster can have.',
+            }),
+          ),
+          clockSkewSeconds: s.optional(
+            s.int64({
+              description: "How far the member's clock is ahead of the hub's; negative when it is behind.",
+            }),
+          ),
+          conditions: conditionsSchema(
+            'What is known of the member: Available, whether it was heard of lately.',
+          ),
+        },
+        { description: 'What the hub knows of the cluster.' },
+      ),
     ),
   },
   status: {},

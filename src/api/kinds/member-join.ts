@@ -16,24 +16,30 @@ export const MemberJoinKind = defineKind({
   servers: ['hub'],
   storage: 'review',
   properties: {
-    spec: s.object({
-      clusterID: s.string({ minLength: 1, maxLength: 63, description: 'The id of the cluster that asks.' }),
-      request: s.string({
-        minLength: 1,
-        maxLength: 16_384,
-        description:
-          'A PKCS#10 request in PEM, signed with the key that the certificate is for. Only its key counts.',
-      }),
-    }),
-    status: s.optional(
-      s.object({
-        certificate: s.string({ description: 'The signed certificate, in PEM.' }),
-        caBundle: s.string({
+    spec: s.object(
+      {
+        clusterID: s.string({ minLength: 1, maxLength: 63, description: 'The id of the cluster that asks.' }),
+        request: s.string({
+          minLength: 1,
+          maxLength: 16_384,
           description:
-            'The authorities of the hub, in PEM: the present one, and while one is replaced the next.',
+            'A PKCS#10 request in PEM, signed with the key that the certificate is for. Only its key counts.',
         }),
-        namespace: s.string({ description: 'The namespace of the hub in which the member writes.' }),
-      }),
+      },
+      { description: 'Who asks, and for which key.' },
+    ),
+    status: s.optional(
+      s.object(
+        {
+          certificate: s.string({ description: 'The signed certificate, in PEM.' }),
+          caBundle: s.string({
+            description:
+              'The authorities of the hub, in PEM: the present one, and while one is replaced the next.',
+          }),
+          namespace: s.string({ description: 'The namespace of the hub in which the member writes.' }),
+        },
+        { description: 'The answer of the hub.' },
+      ),
     ),
   },
   validate: object => {

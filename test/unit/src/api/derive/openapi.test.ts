@@ -34,6 +34,17 @@ function entriesOf(value: unknown): readonly (readonly [string, unknown])[] {
   return typeof value === 'object' && value !== null ? Object.entries(value) : []
 }
 
+/** The properties of a schema at any depth, each with its path. */
+function fieldsOf(schema: unknown): readonly (readonly [string, unknown])[] {
+  if (typeof schema !== 'object' || schema === null) return []
+  const inner = [at(schema, 'items'), at(schema, 'additionalProperties')].flatMap(fieldsOf)
+  const own = entriesOf(at(schema, 'properties')).map(([name, field]) => [`.${name}`, field] as const)
+  const below = own.flatMap(([name, field]) =>
+    fieldsOf(field).map(([path, one]) => [name + path, one] as const),
+  )
+  return [...own, ...below, ...inner]
+}
+
 const keysOf = (value: unknown) => entriesOf(value).map(([name]) => name)
 
 /** The names of a list of things that have names. */
@@ -49,6 +60,15 @@ describe.each(groupVersions)('the OpenAPI v3 document of %s/%s', (group, version
     for (const ref of valuesOf('$ref', document)) {
       expect(schemas).toHaveProperty([String(ref).replace('#/components/schemas/', '')])
     }
+  })
+
+  it('says of every kind and every field what it is', () => {
+    const all = entriesOf(schemas)
+    const fields = all.flatMap(([type, schema]) =>
+      fieldsOf(schema).map(([path, field]) => [type + path, field]),
+    )
+    const silent = [...all, ...fields].filter(([, schema]) => at(schema, 'description') === undefined)
+    expect(silent.map(([name]) => name)).toEqual([])
   })
 
   it('has a schema for every kind, with its group, version and kind', () => {
