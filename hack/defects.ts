@@ -1,5 +1,5 @@
 // npm run defects [-- LINE…]: whether the tests of a line find the fault that is listed beside it.
-import { spawnSync } from 'node:child_process'
+import { type SpawnSyncReturns, spawnSync } from 'node:child_process'
 import {
   copyFileSync,
   existsSync,
@@ -65,7 +65,7 @@ function run(tests: readonly Proof[], options: readonly string[] = []): Outcome 
   const output = join(copy, 'outcome.json')
   const files = [...new Set(tests.map(({ file }) => file))]
   const titles = tests.map(({ title }) => patternOf(title)).join('|')
-  spawnSync(
+  const ran = spawnSync(
     join(copy, 'node_modules/.bin/vitest'),
     [
       ...['run', '--config', 'hack/config/vitest.ts', '--reporter', 'json', '--outputFile', output],
@@ -73,9 +73,23 @@ function run(tests: readonly Proof[], options: readonly string[] = []): Outcome 
     ],
     { cwd: copy, stdio: ['ignore', 'ignore', 'inherit'], timeout: runMs, env: { ...process.env, CI: '1' } },
   )
+  if (!existsSync(output)) fail(`${endOf(ran)} and left no outcome of ${files.join(', ')}`)
   const { numFailedTests, numPassedTests } = JSON.parse(readFileSync(output, 'utf8'))
   rmSync(output)
   return { failed: numFailedTests, passed: numPassedTests }
+}
+
+function endOf({ error, signal, status }: SpawnSyncReturns<Buffer>): string {
+  if (error !== undefined && 'code' in error && error.code === 'ETIMEDOUT') {
+    return `vitest was not done within ${runMs / 1000} s`
+  }
+  if (error !== undefined) return `vitest could not be started (${error.message})`
+  return signal === null ? `vitest ended with ${status}` : `vitest was ended by ${signal}`
+}
+
+function fail(sentence: string): never {
+  process.stderr.write(`defects: ${sentence}\n`)
+  process.exit(1)
 }
 
 /** A title of `it.each` holds `%s` or `$name` for what differs. */
