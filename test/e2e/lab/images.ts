@@ -1,9 +1,9 @@
 // The images of a lab's pods.
 import { copyFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { type Image, writeImageArchive } from '../../../hack/image/archive.ts'
 import { buildGo } from '../../support/go-module.ts'
 import { run } from './command.ts'
-import { type Image, writeImageArchive } from './image-archive.ts'
 import { makeRootFilesystem } from './root-filesystem.ts'
 
 /** What keeps the namespaces of a pod. */

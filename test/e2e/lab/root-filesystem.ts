@@ -1,6 +1,7 @@
 // A root filesystem for pods, from programs of this machine with the libraries that they need.
 import { copyFileSync, existsSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
-import { basename, delimiter, dirname, join } from 'node:path'
+import { basename, delimiter, join } from 'node:path'
+import { copyLibraries } from '../../../hack/image/libraries.ts'
 import { run } from './command.ts'
 
 /** Where Debian keeps programs that the PATH of a user may lack. */
@@ -51,12 +52,7 @@ export async function makeRootFilesystem(lab: string, root: string): Promise<voi
 async function copyProgram(lab: string, root: string, name: string, path: string): Promise<void> {
   copyFileSync(realpathSync(path), join(root, 'bin', name))
   link(join('../../bin', name), join(root, 'usr/bin', name))
-  const libraries = (await run(['ldd', path], { lab })).match(/[/]\S+/g) ?? []
-  for (const library of libraries) {
-    const copy = join(root, library)
-    mkdirSync(dirname(copy), { recursive: true })
-    if (!existsSync(copy)) copyFileSync(realpathSync(library), copy)
-  }
+  await copyLibraries(path, root, argv => run(argv, { lab }))
 }
 
 function link(target: string, path: string): void {

@@ -4,8 +4,8 @@ import { createReadStream, mkdirSync, renameSync, rmSync, statSync, writeFileSyn
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 
-/** Runs a program to its end. */
-export type RunProgram = (argv: readonly string[]) => Promise<unknown>
+/** Runs a program to its end and resolves with what it printed. */
+export type RunProgram = (argv: readonly string[]) => Promise<string>
 
 export type Image = {
   readonly names: readonly string[]
@@ -14,15 +14,18 @@ export type Image = {
   readonly entrypoint?: readonly string[]
   readonly command?: readonly string[]
   readonly user?: string
+  /** `NAME=value`, besides the search path. */
+  readonly environment?: readonly string[]
 }
 
 type Descriptor = { readonly mediaType: string; readonly digest: string; readonly size: number }
 
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' }
 const searchPath = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
-// The same folder gives the same image: no times, and root owns everything.
+// The same folder gives the same image: no times, root owns everything, and nobody else may write.
 const reproducible = [
   '--sort=name',
+  '--mode=a+rX,go-w',
   '--mtime=@0',
   '--owner=0',
   '--group=0',
@@ -43,17 +46,26 @@ export async function writeImageArchive(options: {
   mkdirSync(blobs, { recursive: true })
   const layers = new Map<string, Descriptor>()
   const manifests: unknown[] = []
+  const forDocker: unknown[] = []
   for (const image of images) {
     const layer = layers.get(image.root) ?? (await writeLayer(blobs, image.root, run))
     layers.set(image.root, layer)
-    const manifest = writeManifest(blobs, image, layer)
+    const { config, manifest } = writeManifest(blobs, image, layer)
     for (const name of image.names) {
       manifests.push({ ...manifest, annotations: { 'io.containerd.image.name': name } })
     }
+    forDocker.push({ Config: pathOf(config), RepoTags: image.names, Layers: [pathOf(layer)] })
   }
   writeFileSync(join(folder, 'oci-layout'), '{"imageLayoutVersion":"1.0.0"}')
   writeFileSync(join(folder, 'index.json'), JSON.stringify({ schemaVersion: 2, manifests }))
-  await run(['tar', ...reproducible, '-cf', archive, '-C', folder, 'oci-layout', 'index.json', 'blobs'])
+  // What `docker load` reads before release 25.
+  writeFileSync(join(folder, 'manifest.json'), JSON.stringify(forDocker))
+  const entries = ['oci-layout', 'index.json', 'manifest.json', 'blobs']
+  await run(['tar', ...reproducible, '-cf', archive, '-C', folder, ...entries])
+}
+
+function pathOf({ digest }: Descriptor): string {
+  return `blobs/${digest.replace(':', '/')}`
 }
 
 async function writeLayer(blobs: string, root: string, run: RunProgram): Promise<Descriptor> {
@@ -67,9 +79,11 @@ async function writeLayer(blobs: string, root: string, run: RunProgram): Promise
   return { mediaType: 'application/vnd.oci.image.layer.v1.tar', digest: `sha256:${hex}`, size }
 }
 
-function writeManifest(blobs: string, image: Image, layer: Descriptor): Descriptor {
+type Written = { readonly config: Descriptor; readonly manifest: Descriptor }
+
+function writeManifest(blobs: string, image: Image, layer: Descriptor): Written {
   const settings = {
-    Env: [searchPath],
+    Env: [searchPath, ...(image.environment ?? [])],
     WorkingDir: '/',
     ...(image.entrypoint === undefined ? {} : { Entrypoint: image.entrypoint }),
     ...(image.command === undefined ? {} : { Cmd: image.command }),
@@ -81,7 +95,7 @@ function writeManifest(blobs: string, image: Image, layer: Descriptor): Descript
     config: settings,
     rootfs: { type: 'layers', diff_ids: [layer.digest] },
   })
-  return writeJson(blobs, 'manifest', { schemaVersion: 2, config, layers: [layer] })
+  return { config, manifest: writeJson(blobs, 'manifest', { schemaVersion: 2, config, layers: [layer] }) }
 }
 
 function writeJson(blobs: string, kind: 'config' | 'manifest', content: object): Descriptor {
