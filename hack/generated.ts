@@ -31,6 +31,6 @@ export function generatedFiles(): Readonly<Record<string, string>> {
     'deploy/member/service.yaml': memberNotice + documents(memberService()),
     'deploy/member/apiservices.yaml': memberNotice + documents(apiServices(kinds)),
     'deploy/member/rbac.yaml': memberNotice + documents(memberRights(kinds)),
-    'deploy/rbac.yaml': notice + documents(aggregatedRoles(kinds)),
+    'deploy/users/roles.yaml': notice + documents(aggregatedRoles(kinds)),
   }
 }

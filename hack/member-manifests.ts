@@ -9,6 +9,7 @@ type Manifest = Readonly<Record<string, unknown>>
 const namespace = 'isthmus-system'
 const name = 'isthmus-member'
 const labels = { 'app.kubernetes.io/name': 'isthmus', 'app.kubernetes.io/component': 'member' }
+const podSecurity = { 'pod-security.kubernetes.io/enforce': 'restricted' }
 const rbac = 'rbac.authorization.k8s.io'
 const subjects = [{ kind: 'ServiceAccount', name, namespace }]
 const read = ['get', 'list', 'watch']
@@ -45,7 +46,7 @@ export function apiServices(kinds: readonly AnyKind[]): readonly Manifest[] {
 
 export function memberService(): readonly Manifest[] {
   return [
-    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels: podSecurity } },
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace, name, labels } },
     {
       apiVersion: 'v1',

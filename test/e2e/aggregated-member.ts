@@ -33,7 +33,7 @@ export async function startAggregatedMember(
   const port = await freePort()
   await kubectl.run(['create', 'namespace', namespace])
   await kubectl.run(['create', 'serviceaccount', name, '-n', namespace])
-  await kubectl.run(['apply', '-f', 'deploy/member/rbac.yaml', '-f', 'deploy/rbac.yaml'])
+  await kubectl.run(['apply', '-f', 'deploy/member/rbac.yaml', '-f', 'deploy/users/roles.yaml'])
   // On loopback there are no endpoints: the aggregator follows the name instead.
   await kubectl.run(['create', 'service', 'externalname', name, '-n', namespace, '--external-name=localhost'])
   const token = await kubectl.run(['create', 'token', name, '-n', namespace, '--duration=2h'])

@@ -1,0 +1,112 @@
+// docs/install.md on two clusters: pods of ours, with the rights of deploy/ alone, and pods that use what they bring about.
+import { beforeAll, describe, expect, it } from 'vitest'
+import { eventually } from '../support/eventually.ts'
+import { hubNamespace, type Installation, memberNamespace, prepareInstallation } from './installation.ts'
+import { skipsNodes } from './lab/capabilities.ts'
+import type { LabCluster } from './lab/cluster.ts'
+import { podImage } from './lab/images.ts'
+import { useLab } from './lab/use-lab.ts'
+
+const namespace = 'shop'
+const url = 'http://web.shop.svc.clusterset.local/'
+
+function pod(name: string, command: readonly string[]): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace, labels: { app: name } },
+    spec: { containers: [{ name, image: podImage, command }], terminationGracePeriodSeconds: 1 },
+  }
+}
+
+/** `client` waits for what tests run in it. */
+const client = [
+  { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
+  pod('client', ['tools', 'pause']),
+]
+/** `web` says its host name. */
+const server = [
+  pod('web', ['tools', 'serve', '8080']),
+  {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 'web', namespace },
+    spec: { selector: { app: 'web' }, ports: [{ name: 'http', port: 80, targetPort: 8080 }] },
+  },
+]
+
+describe.skipIf(skipsNodes())('two clusters, the hub in one of them', () => {
+  const lab = useLab({ name: 'install', count: 2, nodes: true })
+  const [east, west] = [() => lab.cluster(0), () => lab.cluster(1)]
+  let installation: Installation
+  const apply = ({ kubectl }: LabCluster, items: readonly object[]): Promise<string> =>
+    kubectl.run(['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items }))
+  const answers = ({ kubectl }: LabCluster): Promise<void> =>
+    eventually(async () => {
+      const curl = ['curl', '--silent', '--max-time', '5', url]
+      expect(await kubectl.run(['exec', 'client', '-n', namespace, '--', ...curl])).toMatch(/^web /)
+    }, 60_000)
+
+  beforeAll(async () => {
+    installation = await prepareInstallation(lab.folder, [east(), west()])
+    await installation.block('apply -k deploy/example/hub')
+    await installation.block('token create')
+    await installation.block('apply -k deploy/example/east')
+    await installation.block('--for condition=Available apiservice')
+    await installation.block('rollout status deployment/isthmus-dns')
+    await installation.block('rollout restart deployment/coredns')
+    await apply(east(), [...client, ...server])
+    await apply(west(), client)
+    for (const { kubectl } of [east(), west()])
+      await kubectl.run(['wait', '--for=condition=Ready', 'pod', '--all', '-n', namespace, '--timeout=60s'])
+  }, 600_000)
+
+  it('runs as nobody, on a root that it cannot write, as the namespaces demand', async () => {
+    for (const [{ kubectl }, where] of [
+      [east(), hubNamespace],
+      [west(), memberNamespace],
+    ] as const) {
+      const labels = await kubectl.run(['get', 'namespace', where, '-o', 'jsonpath={.metadata.labels}'])
+      expect(labels).toContain('"pod-security.kubernetes.io/enforce":"restricted"')
+      const pods = JSON.parse(await kubectl.run(['get', 'pods', '-n', where, '-o', 'json'])).items
+      expect(pods).not.toEqual([])
+      for (const { spec } of pods) {
+        expect(spec.containers[0].securityContext.readOnlyRootFilesystem).toBe(true)
+      }
+    }
+  })
+
+  it('imports in one cluster what is exported in the other', async () => {
+    await installation.block('kind: ServiceExport')
+  })
+
+  it('leads pods of both clusters by the name to the pods that are exported', async () => {
+    await answers(west())
+    await answers(east())
+  })
+
+  it('leads them there while hub and members are away, and goes on when they are back', async () => {
+    const scale = async (replicas: number): Promise<void> => {
+      for (const [{ kubectl }, where, name] of [
+        [east(), hubNamespace, 'isthmus-hub'],
+        [east(), memberNamespace, 'isthmus-member'],
+        [west(), memberNamespace, 'isthmus-member'],
+      ] as const) {
+        await kubectl.run(['scale', `deployment/${name}`, '-n', where, `--replicas=${replicas}`])
+        const until = replicas === 0 ? '--for=delete' : '--for=condition=Ready'
+        const component = `app.kubernetes.io/component=${name.replace('isthmus-', '')}`
+        await eventually(() =>
+          kubectl.run(['wait', until, 'pod', '-l', component, '-n', where, '--timeout=60s']),
+        )
+      }
+    }
+    await scale(0)
+    await expect(west().kubectl.run(['get', 'serviceimports', '-A'])).rejects.toThrow()
+    await answers(west())
+    await scale(1)
+    await eventually(async () => {
+      const found = await west().kubectl.run(['get', 'serviceimports', '-n', namespace])
+      expect(found).toMatch(/^web .*True/m)
+    }, 60_000)
+  })
+})

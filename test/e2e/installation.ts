@@ -1,0 +1,85 @@
+// The product as users install it: an image that is made here, and the commands of docs/install.md.
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { copyOfDeploy } from '../support/deploy.ts'
+import { codeBlocks } from '../support/markdown.ts'
+import { Shell } from '../support/shell.ts'
+import { addressesOf } from './lab/addresses.ts'
+import { type LabCluster, nodeName } from './lab/cluster.ts'
+import { run } from './lab/command.ts'
+import { programs } from './lab/programs.ts'
+
+export const hubNamespace = 'isthmus-hub'
+export const memberNamespace = 'isthmus-system'
+
+export type Installation = {
+  /** Runs the block of the page that holds the text, as it is written there. */
+  block(text: string): Promise<string>
+}
+
+/**
+ * Makes the image, brings it into the clusters' containerd, gives them volumes, and writes into a copy of deploy/ what
+ * users are told to write. The hub's cluster is the first.
+ */
+export async function prepareInstallation(
+  lab: string,
+  clusters: readonly [LabCluster, ...LabCluster[]],
+): Promise<Installation> {
+  await provideImage(lab, clusters)
+  const [withHub] = clusters
+  await provideVolume(withHub, 'isthmus-hub', hubNamespace)
+  for (const cluster of clusters) await provideVolume(cluster, 'isthmus-member', memberNamespace)
+  const overlay = join(copyOfDeploy(lab), 'example/hub/kustomization.yaml')
+  const [address] = addressesOf(withHub.name).node
+  writeFileSync(overlay, readFileSync(overlay, 'utf8').replace('hub.example.com', address))
+  const shell = shellFor(lab, clusters)
+  const blocks = codeBlocks(readFileSync('docs/install.md', 'utf8'), 'sh')
+  return {
+    block: async text => {
+      const found = blocks.filter(block => block.includes(text))
+      if (found.length !== 1) throw new Error(`${found.length} blocks of docs/install.md have: ${text}`)
+      return shell.run(found[0] ?? '')
+    },
+  }
+}
+
+/** With the kubectl of the lab, and a context for each cluster. */
+function shellFor(lab: string, clusters: readonly LabCluster[]): Shell {
+  const bin = join(lab, 'bin')
+  mkdirSync(bin, { recursive: true })
+  const kubectl = programs(false).find('kubectl')
+  if (kubectl === undefined) throw new Error('the lab has no kubectl')
+  symlinkSync(kubectl, join(bin, 'kubectl'))
+  const kubeconfigs = clusters.map(({ kubeconfig }) => kubeconfig).join(':')
+  const prelude = `cd ${lab}\nexport PATH=${bin}:$PATH KUBECONFIG=${kubeconfigs}`
+  return new Shell({ folder: dirname(bin), prelude, adapt: block => block })
+}
+
+async function provideImage(lab: string, clusters: readonly LabCluster[]): Promise<void> {
+  const archive = join(lab, 'isthmus.tar')
+  const made = spawnSync(process.execPath, ['hack/image.ts', `--output=${archive}`], { encoding: 'utf8' })
+  if (made.status !== 0) throw new Error(`hack/image.ts failed: ${made.stderr}`)
+  const load = ['ctr', '--namespace=k8s.io', 'images', 'import', '--digests=false', archive]
+  for (const { place } of clusters) await run(place.command(load), { lab, timeoutMs: 180_000 })
+}
+
+/** A lab has no provisioner of volumes: one of the node's own disk for each claim. */
+async function provideVolume(cluster: LabCluster, claim: string, namespace: string): Promise<void> {
+  const path = `/var/lib/volumes/${claim}`
+  mkdirSync(join(cluster.folder, 'root', path), { recursive: true })
+  const hostname = { key: 'kubernetes.io/hostname', operator: 'In', values: [nodeName(cluster.name)] }
+  const volume = {
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    metadata: { name: claim },
+    spec: {
+      capacity: { storage: '2Gi' },
+      accessModes: ['ReadWriteOnce'],
+      claimRef: { namespace, name: claim },
+      local: { path },
+      nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [hostname] }] } },
+    },
+  }
+  await cluster.kubectl.run(['apply', '-f', '-'], JSON.stringify(volume))
+}
