@@ -1,7 +1,7 @@
 import { notFound } from '../../src/kernel/errors.ts'
 import type { Reply, View } from '../contract.ts'
 import type { StoredObject } from '../store-contract.ts'
-import { revisionOption } from './list-options.ts'
+import { askedRevision } from './list-options.ts'
 import { type Call, keyOf } from './parts.ts'
 import { reach } from './revision.ts'
 import { selectionOf } from './selection.ts'
@@ -9,7 +9,7 @@ import { selectionOf } from './selection.ts'
 /** The newest state of one object, which is never older than the revision that is asked for. */
 export async function get(call: Call, view: View | undefined, signal: AbortSignal): Promise<Reply> {
   const { parts, resource } = call
-  await reach(parts, revisionOption(call.request.query.get('resourceVersion') ?? ''), signal)
+  await reach(parts, askedRevision(call.request.query), signal)
   const object = view === undefined ? await parts.store.get(keyOf(call)) : await find(call, view)
   if (object === undefined) throw notFound(resource.ref, call.name)
   return { type: 'object', code: 200, served: resource.served, object }

@@ -13,25 +13,23 @@ import {
   invalidValue,
   notSupported,
 } from '../../src/kernel/field-error.ts'
-import type { Revision } from '../store-contract.ts'
 import { booleanOption, integerOption, integerProblem, refuse } from './options.ts'
+import type { Asked } from './revision.ts'
 
 export type Selectors = { readonly labels: LabelSelector; readonly fields: FieldSelector }
 
-export type ListQuery = {
+/** 0 for any revision, undefined for the newest. */
+export type ListQuery = Asked & {
   readonly selectors: Selectors
   /** 0 for all. */
   readonly limit: number
   /** Empty on the first page. */
   readonly continue: string
-  /** Undefined: the newest. 0: any. */
-  readonly revision: Revision | undefined
   readonly match: 'Exact' | 'NotOlderThan' | ''
 }
 
-export type WatchQuery = {
+export type WatchQuery = Asked & {
   readonly selectors: Selectors
-  readonly revision: Revision | undefined
   /** Undefined when the client does not say. */
   readonly sendInitialEvents: boolean | undefined
   readonly bookmarks: boolean
@@ -43,11 +41,11 @@ export type WatchQuery = {
 export function listQuery(query: URLSearchParams): ListQuery {
   const selectors = selectorsOf(query)
   const { limit } = numbersOf(query)
-  const text = query.get('resourceVersion') ?? ''
+  const asked = askedRevision(query)
   const match = query.get('resourceVersionMatch') ?? ''
   const token = query.get('continue') ?? ''
   refuse('ListOptions', [
-    ...(match === '' ? [] : listMatchErrors(match, text, token)),
+    ...(match === '' ? [] : listMatchErrors(match, asked.revisionText, token)),
     ...(query.has('sendInitialEvents')
       ? [forbiddenField('sendInitialEvents', 'sendInitialEvents is forbidden for list')]
       : []),
@@ -56,7 +54,7 @@ export function listQuery(query: URLSearchParams): ListQuery {
     selectors,
     limit,
     continue: token,
-    revision: revisionOption(text),
+    ...asked,
     match: match === 'Exact' || match === 'NotOlderThan' ? match : '',
   }
 }
@@ -91,7 +89,7 @@ export function watchQuery(query: URLSearchParams): WatchQuery {
   refuse('ListOptions', watchMatchErrors(query, initial !== null))
   return {
     selectors,
-    revision: revisionOption(query.get('resourceVersion') ?? ''),
+    ...askedRevision(query),
     sendInitialEvents: initial === null ? undefined : booleanOption(initial),
     bookmarks: booleanOption(query.get('allowWatchBookmarks')),
     timeoutSeconds,
@@ -134,10 +132,11 @@ function selectorsOf(query: URLSearchParams): Selectors {
   }
 }
 
-/** Undefined for the empty text. Throws 400 when the text is no decimal number. */
-export function revisionOption(text: string): Revision | undefined {
-  if (text === '') return undefined
+/** None for the empty text. Throws 400 when the text is no decimal number. */
+export function askedRevision(query: URLSearchParams): Asked {
+  const text = query.get('resourceVersion') ?? ''
+  if (text === '') return { revision: undefined, revisionText: '' }
   const why = integerProblem('ParseUint', text)
-  if (why === undefined) return Number(text)
+  if (why === undefined) return { revision: Number(text), revisionText: text }
   throw badRequest(`invalid resource version: ${fieldErrorText(invalidValue('resourceVersion', text, why))}`)
 }

@@ -51,7 +51,7 @@ export async function pageOf(
   signal: AbortSignal,
 ): Promise<Page> {
   if (query.continue !== '') return nextPage(parts.store, selections, query)
-  await reach(parts, query.revision, signal)
+  await reach(parts, query, signal)
   const start = isExact(query) && query.revision !== undefined ? { revision: query.revision } : {}
   return collect(parts.store, selections, start, query.limit)
 }

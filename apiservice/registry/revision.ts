@@ -7,10 +7,13 @@ import type { Revision, Store } from '../store-contract.ts'
 const patienceMs = 3_000
 const intervalMs = 50
 
-/** Resolves when the store has come to `revision`. Throws 504 with the cause ResourceVersionTooLarge after 3 s. */
+/** What a client asks for: beyond 2^53 only the text has every digit. */
+export type Asked = { readonly revision: Revision | undefined; readonly revisionText: string }
+
+/** Resolves when the store has come to a revision. Throws 504 with the cause ResourceVersionTooLarge after 3 s. */
 export async function reach(
   parts: { readonly store: Store; readonly clock: Clock },
-  revision: Revision | undefined,
+  { revision, revisionText }: Asked,
   signal: AbortSignal,
 ): Promise<void> {
   const { store, clock } = parts
@@ -19,10 +22,10 @@ export async function reach(
     await sleep(clock, intervalMs, signal)
     if (revision <= store.revision()) return
   }
-  throw tooLargeRevision(revision, store.revision())
+  throw tooLargeRevision(BigInt(revisionText), store.revision())
 }
 
-function tooLargeRevision(revision: Revision, current: Revision): StatusError {
+function tooLargeRevision(revision: bigint, current: Revision): StatusError {
   return timedOut(`Timeout: Too large resource version: ${revision}, current: ${current}`, 1, [
     { reason: 'ResourceVersionTooLarge', message: 'Too large resource version' },
   ])

@@ -83,7 +83,7 @@ class Watch implements StoreListener {
       this.#follow(query.revision === undefined || query.revision === 0 ? store.revision() : query.revision)
       return
     }
-    await reach(this.#parts, query.revision, signal)
+    await reach(this.#parts, query, signal)
     const { items, revision } = await collect(store, selections, {}, 0)
     if (this.#isOver) return
     if (items.length > 0) sink.events(items.map(object => ({ type: 'ADDED', object })))

@@ -102,6 +102,9 @@ suite.every(isReadable, subject => {
       const ask = () => scene.list(`resourceVersion=${soon}${query}`)
       expect(await answeredAfter(clock, patienceMs, ask), query).toMatchObject(tooLarge)
     }
+    const far = '9007199254740993'
+    const beyondDoubles = () => scene.list(`resourceVersion=${far}`)
+    expect((await answeredAfter(clock, patienceMs, beyondDoubles)).body.message).toContain(`version: ${far},`)
     const get = () => subject.ask(`${scene.item(made)}?resourceVersion=${soon}`)
     expect(await answeredAfter(clock, patienceMs, get)).toMatchObject(tooLarge)
     const writtenMeanwhile = async () => {
