@@ -1,5 +1,6 @@
 /** Puts a whole API server together: sockets, chain, registry. */
 import type { AnyKind } from '../src/api/kind.ts'
+import { never, sleep } from '../src/kernel/abort.ts'
 import type { Clock } from '../src/kernel/clock.ts'
 import { methodNotAllowed } from '../src/kernel/errors.ts'
 import type { Logger } from '../src/kernel/log.ts'
@@ -47,6 +48,8 @@ export type ApiServerOptions = {
   /** By `<plural>.<group>`. */
   readonly views: ReadonlyMap<string, View>
   readonly healthChecks: readonly HealthCheck[]
+  /** How long it serves on after readyz has failed, for those in front of it to notice; not at all when absent. */
+  readonly shutdownDelayMs?: number | undefined
   readonly clock: Clock
   readonly log: Logger
   readonly metrics: Metrics
@@ -60,8 +63,10 @@ export type ApiServer = {
   setSecureContext(tls: TlsMaterial): void
   /** What `/readyz` says. A new server is not ready. */
   ready(isReady: boolean): void
+  /** From now on readyz fails. Resolves after the delay, in which everything else is answered as before. */
+  leave(): Promise<void>
   /**
-   * Stops: readyz fails, no new connections, new requests get 429; waits for those under way (10 s at most), ends
+   * Leaves, and then stops: connections, new requests get 429; waits for those under way (10 s at most), ends
    * watches, closes the connections. The store stays open.
    */
   close(): Promise<void>
@@ -71,7 +76,7 @@ export type ApiServer = {
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const log = options.log.child({ server: options.name })
   const drain = makeDrain()
-  const state = { ready: false, address: '' }
+  const state: State = { ready: false, address: '' }
   const exchanges = new Exchanges({
     responder: compose({ ...options, log }, drain, state),
     clock: options.clock,
@@ -88,6 +93,12 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   })
   state.address = `${options.host.includes(':') ? `[${options.host}]` : options.host}:${listener.port}`
   log.info('listening', { address: state.address })
+  const leave = onlyOnce(async () => {
+    drain.announce()
+    const { clock, shutdownDelayMs = 0 } = options
+    // A server that never was ready has nobody in front of it.
+    if (state.ready && shutdownDelayMs > 0) await sleep(clock, shutdownDelayMs, never)
+  })
   return {
     url: `https://${state.address}`,
     port: listener.port,
@@ -95,11 +106,22 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     ready: isReady => {
       state.ready = isReady
     },
+    leave,
     close: async () => {
+      await leave()
       drain.begin()
       await shutDown(exchanges, listener, options.clock)
       log.info('closed')
     },
+  }
+}
+
+/** Whoever asks later waits for the same. */
+function onlyOnce(work: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | undefined
+  return () => {
+    done ??= work()
+    return done
   }
 }
 
@@ -145,7 +167,7 @@ function ownChecks(drain: Drain, state: State): readonly HealthCheck[] {
     {
       name: 'shutdown',
       check: () => {
-        if (drain.begun) throw new Error('the server is shutting down')
+        if (drain.announced) throw new Error('the server is shutting down')
       },
     },
   ]

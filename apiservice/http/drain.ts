@@ -1,17 +1,23 @@
 import { tooManyRequests } from '../../src/kernel/errors.ts'
 import type { Stage } from '../contract.ts'
 
-/** Whether a server takes new requests. */
-export type Drain = { readonly begun: boolean; begin(): void }
+/** How far a server is with its end: announced, so that nobody sends it more, and then begun, so that it takes no more. */
+export type Drain = { readonly announced: boolean; readonly begun: boolean; announce(): void; begin(): void }
 
 export function makeDrain(): Drain {
-  let begun = false
+  let stage: 'no' | 'announced' | 'begun' = 'no'
   return {
+    get announced() {
+      return stage !== 'no'
+    },
     get begun() {
-      return begun
+      return stage === 'begun'
+    },
+    announce: () => {
+      if (stage === 'no') stage = 'announced'
     },
     begin: () => {
-      begun = true
+      stage = 'begun'
     },
   }
 }

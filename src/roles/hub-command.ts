@@ -40,6 +40,7 @@ export const hubCommand: CommandDefinition<typeof settings> = {
         host,
         port,
         clientCa,
+        shutdownDelayMs: values.shutdownDelay,
         serviceCidrs: values.serviceCidr,
         advertise: values.advertise,
         controllers: values.controllers === 'all',

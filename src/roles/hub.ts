@@ -63,6 +63,7 @@ async function openHub(options: HubOptions, context: Context, opened: Opened): P
   const { operator: admin } = running
   if (options.controllers) await startControllers(admin, options, { ...context, signal: stop.signal })
   running.server.ready(true)
+  opened.add(() => running.server.leave())
   return { running, admin, close: () => opened.close() }
 }
 

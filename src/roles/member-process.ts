@@ -47,6 +47,7 @@ export function runMember(values: Values): Promise<void> {
       host,
       port,
       clientCa,
+      shutdownDelayMs: values.shutdownDelay,
       serviceCidrs: values.serviceCidr,
       advertise,
       clusterId,

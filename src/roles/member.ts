@@ -85,6 +85,7 @@ async function openMember(options: MemberOptions, context: Context, opened: Open
   if (hub.membership !== undefined) agent.start(hub.membership)
   else if (hub.token !== undefined) agent.startWhenJoined(hub.token)
   running.server.ready(true)
+  opened.add(() => running.server.leave())
   const { isShutOut } = hub
   return { clusterId, running, isShutOut, synced: agent.synced, close: () => opened.close() }
 }

@@ -30,6 +30,8 @@ export type ServerOptions = {
   readonly names?: readonly string[]
   /** PEM of more authorities whose client certificates are taken. */
   readonly clientCa: string | undefined
+  /** How long it serves on after it was told to stop; not at all when absent. */
+  readonly shutdownDelayMs?: number | undefined
 }
 
 /** What is there before the server listens. */
@@ -135,6 +137,7 @@ function listen(
     port: options.port,
     tls: shownBy(surroundings),
     anonymous: true,
+    shutdownDelayMs: options.shutdownDelayMs,
     clock,
     log,
     metrics,

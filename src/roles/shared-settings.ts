@@ -84,4 +84,12 @@ export const listening = {
       description: 'PEM file with more authorities whose client certificates are taken.',
     }),
   ),
+  shutdownDelay: setting.duration(
+    {
+      placeholder: 'TIME',
+      description: 'How long a server that was told to stop still serves, while /readyz fails already.',
+      default: '0s',
+    },
+    '1m',
+  ),
 }
