@@ -69,7 +69,7 @@ export const deferred: Readonly<Record<number, string>> = {
 export const remarks: Readonly<Record<number, string>> = {
   57: 'another uid is a 422, as kube-apiserver answers, and not a 409',
   90: 'not yet on another replica',
-  133: 'readyz fails in the moment in which connections are told to go: there is no delay between the two',
+  134: 'it needs no 503: it listens only when it can answer for every kind. Until then connections are refused, and a kube-apiserver in front answers 503 for it',
   143: 'not yet by every replica',
   150: 'where the recorded answers are at hand',
 }

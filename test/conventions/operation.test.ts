@@ -1,10 +1,12 @@
+import diagnostics from 'node:diagnostics_channel'
 import { once } from 'node:events'
-import { connect as connectHttp2 } from 'node:http2'
+import { connect as connectHttp2, type ServerHttp2Stream } from 'node:http2'
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
 import { expect } from 'vitest'
 import { healthAuthorizer } from '../../apiservice/authz/health-paths.ts'
 import { mastersAuthorizer } from '../../apiservice/authz/masters.ts'
 import { protocols } from '../support/api-client.ts'
+import { manualClock } from '../support/manual-clock.ts'
 import { asking } from './frame/ask.ts'
 import { must } from './frame/must.ts'
 import { Scene } from './frame/scene.ts'
@@ -60,9 +62,46 @@ must(117, 'feeds 300 watches over one connection', async () => {
   for (const watch of watches) watch.close()
 })
 
+/** Who may cut what was last used: a socket, or a session of HTTP/2. */
+type Timed = { readonly timeout?: number }
+
+/** What Node tells of the server's side of the answers that it gives meanwhile. */
+async function servedBy(
+  channel: string,
+  find: (message: unknown) => readonly Timed[],
+  ask: () => Promise<unknown>,
+) {
+  const found: Timed[] = []
+  const listen = (message: unknown) => void found.push(...find(message))
+  diagnostics.subscribe(channel, listen)
+  await ask()
+  diagnostics.unsubscribe(channel, listen)
+  return found
+}
+
 must(118, 'keeps idle connections longer than clients do', async () => {
-  const answer = await suite.server.client('HTTP/1.1').send('/version')
-  expect(Number(/timeout=(\d+)/.exec(String(answer.headers['keep-alive']))?.[1])).toBeGreaterThan(95)
+  const { server } = suite
+  const http1 = server.client('HTTP/1.1')
+  const sockets = await servedBy(
+    'http.server.response.finish',
+    message => [(message as { readonly socket: Timed }).socket],
+    async () => {
+      const { headers } = await http1.send('/version')
+      expect(Number(/timeout=(\d+)/.exec(String(headers['keep-alive']))?.[1])).toBeGreaterThan(95)
+    },
+  )
+  const sessions = await servedBy(
+    'http2.server.stream.created',
+    message => {
+      const { session } = (message as { readonly stream: ServerHttp2Stream }).stream
+      return session === undefined ? [] : [session as Timed, session.socket]
+    },
+    () => server.client('HTTP/2').send('/version'),
+  )
+  expect([sockets.length, sessions.length]).toEqual([1, 2])
+  // What has no limit says 0 or nothing.
+  for (const { timeout = 0 } of [...sockets, ...sessions])
+    expect(timeout === 0 || timeout > 95_000).toBe(true)
 })
 
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
@@ -129,12 +168,19 @@ suite.every(isServed, subject => {
     }
   })
 
-  must(134, 'never denies what it serves while it is starting', async () => {
+  must(134, 'serves it before it says that it is ready', async () => {
     suite.server.ready(false)
     expect((await suite.ask('/readyz')).code).toBe(500)
-    const expected = subject.kind.storage === 'review' ? [405, 503] : [200, 503]
-    expect(expected).toContain((await suite.ask(subject.collection('default'))).code)
-    expect([200, 503]).toContain((await suite.ask(subject.root())).code)
+    expect((await suite.ask(subject.root())).code).toBe(200)
+    const item = `${subject.collection(subject.isNamespaced ? 'default' : '')}/not-there`
+    if (subject.kind.storage === 'review') expect((await suite.ask(item)).code).toBe(405)
+    else {
+      expect((await suite.ask(subject.collection())).code).toBe(200)
+      expect((await suite.ask(item)).body.details).toMatchObject({
+        name: 'not-there',
+        kind: subject.kind.plural,
+      })
+    }
     suite.server.ready(true)
     expect((await suite.ask('/readyz')).code).toBe(200)
   })
@@ -180,6 +226,31 @@ suite.every(isReadable, subject => {
       expect(answer).toMatchObject({ code: 200, body: { items: [] } })
     }
   })
+})
+
+must(133, 'fails readyz first, and serves all else until its delay has passed', async () => {
+  const clock = manualClock()
+  const server = await startConventionServer({ clock, shutdownDelayMs: 5_000 })
+  server.ready(true)
+  const client = server.client('HTTP/2')
+  const codes = async () => {
+    const paths = ['/readyz', '/livez', '/healthz', '/api/v1/configmaps']
+    return Promise.all(paths.map(async path => (await client.send(path)).status))
+  }
+  expect(await codes()).toEqual([200, 200, 200, 200])
+  const watch = await client.open('/api/v1/namespaces?watch=1')
+  const closing = server.close()
+  await clock.advance(4_999)
+  expect(await codes()).toEqual([500, 200, 200, 200])
+  const late = await server.client('HTTP/1.1').send('/api/v1/namespaces', {
+    method: 'POST',
+    body: JSON.stringify({ metadata: { name: 'late' } }),
+  })
+  expect(late.status).toBe(201)
+  expect(JSON.parse((await watch.line()) ?? '')).toMatchObject({ type: 'ADDED' })
+  await clock.advance(1)
+  expect(await watch.line()).toBeUndefined()
+  await closing
 })
 
 must(

@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually.ts'
 import { must } from './frame/must.ts'
 import { Scene } from './frame/scene.ts'
 import type { Watch } from './frame/subject.ts'
-import { aSuite, isReadable } from './frame/suite.ts'
+import { aSuite, isComputed, isGadget, isReadable } from './frame/suite.ts'
 
 const metrics = prometheus({ processMetrics: false })
 const store = await openMemoryStore({ clock: systemClock, log: silentLogger, metrics })
@@ -139,6 +139,37 @@ suite.every(isReadable, subject => {
     await eventually(async () => expect(await openWatches()).toEqual([0, 0]))
   })
 })
+
+/** One whose objects are stored, and one whose objects are computed. */
+suite.every(
+  kind => isGadget(kind) || isComputed(kind),
+  subject => {
+    must(104, 'cuts off who does not read, and tells the others everything', async () => {
+      const scene = await Scene.of(subject)
+      const made = await scene.make()
+      const revision = await scene.revision()
+      const slow = await suite.server
+        .client('HTTP/2')
+        .open(`${scene.collection}?watch=1&resourceVersion=${revision}`)
+      slow.pause()
+      const fast = await scene.watch(`resourceVersion=${revision}`)
+      const changes = 80
+      for (let change = 0; change < changes; change += 1) {
+        const note = `${change}${'x'.repeat(240_000)}`
+        await scene.annotate(made, { note })
+        const event = await fast.next()
+        expect([event?.type, JSON.stringify(event?.object).includes(note)]).toEqual(['MODIFIED', true])
+      }
+      fast.close()
+      let read = 0
+      const readAll = async () => {
+        while ((await slow.line()) !== undefined) read += 1
+      }
+      await expect(readAll()).rejects.toThrow()
+      expect(read).toBeLessThan(changes)
+    })
+  },
+)
 
 /** Those that the server answers, and those that its store feeds beside its own. */
 async function openWatches(): Promise<readonly number[]> {

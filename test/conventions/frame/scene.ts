@@ -91,8 +91,17 @@ export class Scene {
   }
 
   /** Sets labels of what is stored; null takes one away. */
-  async change(object: KubeObject, labels: Readonly<Record<string, string | null>>): Promise<KubeObject> {
-    const changed = await this.#stored.patch(object, { metadata: { labels } })
+  change(object: KubeObject, labels: Readonly<Record<string, string | null>>): Promise<KubeObject> {
+    return this.#patch(object, { labels })
+  }
+
+  /** Sets annotations of what is stored. */
+  annotate(object: KubeObject, annotations: Labels): Promise<KubeObject> {
+    return this.#patch(object, { annotations })
+  }
+
+  async #patch(object: KubeObject, metadata: Readonly<Record<string, unknown>>): Promise<KubeObject> {
+    const changed = await this.#stored.patch(object, { metadata })
     if (changed.code !== 200) throw new Error(`not changed: ${changed.text}`)
     return this.shown(object)
   }
