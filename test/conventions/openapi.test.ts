@@ -1,3 +1,4 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect } from 'vitest'
 import type { AnyKind } from '../../src/api/kind.ts'
 import type { KubeObject } from '../../src/api/meta.ts'
@@ -48,6 +49,15 @@ must(108, 'lists every group and version in the index, with a hash of its docume
     }
     const again = await suite.ask(path, { headers: { 'if-none-match': `"${hash}"` } })
     expect(again).toMatchObject({ code: 304, text: '' })
+  }
+})
+
+must([109, 112], 'has documents that are valid OpenAPI, in both versions', async () => {
+  const index = await suite.ask('/openapi/v3')
+  const validator = new Validator()
+  for (const path of ['/openapi/v2', ...Object.keys(index.body.paths).map(key => `/openapi/v3/${key}`)]) {
+    const { body } = await suite.ask(path)
+    expect(await validator.validate(body), path).toEqual({ valid: true })
   }
 })
 
