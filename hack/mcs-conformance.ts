@@ -1,10 +1,11 @@
 // npm run e2e:conformance: the conformance suite of the MCS API on two clusters of the lab, see test/e2e/README.md.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { delimiter, join, resolve } from 'node:path'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { delimiter, dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { errorText } from '../src/kernel/abort.ts'
+import { startClusterSet } from '../test/e2e/clusterset.ts'
 import { type Lab, startClusters } from '../test/e2e/lab/clusters.ts'
 import { cacheFolder } from '../test/support/go-module.ts'
 
@@ -17,19 +18,23 @@ const suite = {
   control: 'SessionAffinity',
 }
 
-type Spec = { readonly name: string; readonly state: string }
+type Spec = { readonly name: string; readonly state: string; readonly seconds: number }
 type GinkgoSpec = {
   readonly LeafNodeType: string
   readonly LeafNodeText: string
   readonly ContainerHierarchyTexts: readonly string[] | null
   readonly State: string
+  /** Nanoseconds. */
+  readonly RunTime: number
 }
 
-const usage = `usage: node hack/mcs-conformance.ts --source=FOLDER [--install=COMMAND]
+const usage = `usage: node hack/mcs-conformance.ts --source=FOLDER [--clustersetip=shared|local] [--families=dual|IPv4|IPv6]
+       node hack/mcs-conformance.ts --source=FOLDER --install=COMMAND
 
 FOLDER is a checkout of kubernetes-sigs/mcs-api at ${suite.commit}.
-COMMAND installs an implementation into the clusters of the contexts east and west of $KUBECONFIG.
-Without it, only the control runs: a spec that must fail where there is no implementation.
+COMMAND installs another implementation into the clusters of the contexts east and west of $KUBECONFIG.
+--report=FILE keeps the report of a run, in the form that the site of SIG Multicluster takes.
+--focus=REGEXP runs some specs alone, to look into them.
 `
 
 function requireSuite(source: string): string {
@@ -54,12 +59,24 @@ function buildSuite(folder: string, work: string): string {
   return program
 }
 
+/** What the report calls us. */
+function implementation(): readonly string[] {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+  const commit = spawnSync('git', ['rev-parse', '--short=12', 'HEAD'], { encoding: 'utf8' }).stdout.trim()
+  return ['-organization=Isthmus', '-project=Isthmus', `-version=${version}+${commit}`]
+}
+
 /** Runs specs, and returns those that were not skipped. */
-function runSuite(program: string, kubeconfig: string, focus: string): readonly Spec[] {
-  const work = join(program, '..')
+function runSuite(
+  program: string,
+  kubeconfig: string,
+  focus: string,
+  more: readonly string[] = [],
+): readonly Spec[] {
+  const work = dirname(program)
   const report = join(work, 'report.json')
-  rmSync(report, { force: true })
-  const flags = ['-contexts=east,west', `-ginkgo.json-report=${report}`, `-ginkgo.focus=${focus}`]
+  for (const each of [report, join(work, 'report.yaml')]) rmSync(each, { force: true })
+  const flags = ['-contexts=east,west', `-ginkgo.json-report=${report}`, `-ginkgo.focus=${focus}`, ...more]
   const env = { ...process.env, KUBECONFIG: kubeconfig }
   spawnSync(program, ['-test.timeout=60m', ...flags], { cwd: work, env, stdio: 'inherit' })
   if (!existsSync(report)) throw new Error('the suite wrote no report')
@@ -71,6 +88,7 @@ function runSuite(program: string, kubeconfig: string, focus: string): readonly 
     .map(spec => ({
       name: [...(spec.ContainerHierarchyTexts ?? []), spec.LeafNodeText].join(' '),
       state: spec.State,
+      seconds: spec.RunTime / 1e9,
     }))
 }
 
@@ -87,37 +105,69 @@ async function control(lab: Lab, program: string, kubeconfig: string): Promise<v
   const states = specs.map(({ state }) => state).join(' ')
   if (states !== 'failed')
     throw new Error(`without an implementation the control must fail, it came to "${states}"`)
+  for (const { kubectl } of lab.clusters) await kubectl.run(['delete', '-f', resolve('deploy/crds')])
   process.stdout.write('control: the suite fails where there is no implementation, as it must\n')
 }
 
-function all(program: string, kubeconfig: string): void {
-  const specs = runSuite(program, kubeconfig, '')
-  for (const { name, state } of specs) process.stdout.write(`${state}: ${name.trim()}\n`)
+function all(program: string, kubeconfig: string, focus: string, more: readonly string[]): void {
+  const specs = runSuite(program, kubeconfig, focus, more)
+  for (const { name, state, seconds } of specs)
+    process.stdout.write(`${state} after ${seconds.toFixed(1)} s: ${name.trim()}\n`)
   const passed = specs.filter(({ state }) => state === 'passed').length
   process.stdout.write(`${passed} passed, ${specs.length - passed} failed\n`)
+  if (focus !== '') return
   if (specs.length !== suite.specs) throw new Error(`${specs.length} specs ran, not ${suite.specs}`)
   if (passed !== suite.specs) throw new Error('the implementation does not conform')
 }
 
+function copyReport(work: string, report: string): void {
+  mkdirSync(dirname(report), { recursive: true })
+  copyFileSync(join(work, 'report.yaml'), report)
+}
+
+function installOther(command: string, kubeconfig: string): void {
+  const env = { ...process.env, KUBECONFIG: kubeconfig }
+  const installed = spawnSync('sh', ['-c', command], { env, stdio: 'inherit' })
+  if (installed.status !== 0) throw new Error(`${command} failed`)
+}
+
+const routings = ['shared', 'local'] as const
+const families = ['dual', 'IPv4', 'IPv6'] as const
+
+function oneOf<T extends string>(known: readonly T[], text: string): T {
+  const found = known.find(each => each === text)
+  if (found === undefined) throw new Error(usage)
+  return found
+}
+
 async function main(args: readonly string[]): Promise<void> {
-  const options = { source: { type: 'string' }, install: { type: 'string' } } as const
-  const { source, install } = parseArgs({ args: [...args], options }).values
+  const options = {
+    source: { type: 'string' },
+    install: { type: 'string' },
+    clustersetip: { type: 'string', default: 'shared' },
+    families: { type: 'string', default: 'dual' },
+    focus: { type: 'string', default: '' },
+    report: { type: 'string' },
+  } as const
+  const { source, install, focus, report, ...chosen } = parseArgs({ args: [...args], options }).values
   if (source === undefined) throw new Error(usage)
+  const routing = oneOf(routings, chosen.clustersetip)
+  const stack = oneOf(families, chosen.families)
   const work = join(cacheFolder(), 'mcs-conformance')
   mkdirSync(work, { recursive: true })
   const program = buildSuite(requireSuite(source), work)
-  const lab = await startClusters({ name: 'conformance', count: 2, nodes: true })
+  const lab = await startClusters({ name: 'conformance', count: 2, nodes: true, families: stack })
   try {
     const kubeconfig = lab.clusters.map(cluster => cluster.kubeconfig).join(delimiter)
     await requireTwoClusters(lab)
     await control(lab, program, kubeconfig)
-    if (install === undefined) return
-    const env = { ...process.env, KUBECONFIG: kubeconfig }
-    const installed = spawnSync('sh', ['-c', install], { env, stdio: 'inherit' })
-    if (installed.status !== 0) throw new Error(`${install} failed`)
-    all(program, kubeconfig)
+    if (install === undefined) await startClusterSet(lab, routing)
+    else installOther(install, kubeconfig)
+    all(program, kubeconfig, focus, install === undefined ? implementation() : [])
+    if (report !== undefined) copyReport(work, report)
   } finally {
-    await lab.stop()
+    const logs = await lab.stop({ keepLogs: true })
+    process.stdout.write(`the logs are in ${logs}\n`)
   }
 }
 

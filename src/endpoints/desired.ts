@@ -109,14 +109,16 @@ function ownership(name: string, route: Route | undefined): Pick<ObjectMeta, 'ow
 /** Zones mean the same in all clusters, nodes do not: of these only the zone can be kept to. */
 const nearbyDistributions = new Set(['PreferClose', 'PreferSameZone', 'PreferSameNode'])
 
+/** Only endpoints of this cluster come with a node, by which kube-proxy finds those that `internalTrafficPolicy: Local` asks for. */
 function importedEndpoint(
-  { addresses, conditions = {}, hostname, zone }: Endpoint,
+  { addresses, conditions = {}, hostname, nodeName, zone }: Endpoint,
   use: { readonly nearby: boolean; readonly draining: boolean },
 ): Endpoint {
   return {
     addresses,
     conditions: use.draining ? { ...conditions, ready: false } : conditions,
     ...(hostname === undefined ? {} : { hostname }),
+    ...(nodeName === undefined ? {} : { nodeName }),
     ...(zone === undefined ? {} : { zone }),
     ...(use.nearby && zone !== undefined ? { hints: { forZones: [{ name: zone }] } } : {}),
   }

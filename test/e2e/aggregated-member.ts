@@ -1,9 +1,9 @@
 // A member of ours behind the kube-apiserver of a cluster, with the rights that deploy/ gives it and no others.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { toYaml } from '../../src/codec/yaml.ts'
 import { eventually } from '../support/eventually.ts'
 import { type RoleProcess, startRole } from '../support/role-process.ts'
+import { writeAccountKubeconfig } from './account.ts'
 import type { LabCluster } from './lab/cluster.ts'
 import { freePort } from './lab/ready.ts'
 
@@ -36,7 +36,8 @@ export async function startAggregatedMember(
   await kubectl.run(['apply', '-f', 'deploy/member/rbac.yaml', '-f', 'deploy/users/roles.yaml'])
   // On loopback there are no endpoints: the aggregator follows the name instead.
   await kubectl.run(['create', 'service', 'externalname', name, '-n', namespace, '--external-name=localhost'])
-  const token = await kubectl.run(['create', 'token', name, '-n', namespace, '--duration=2h'])
+  const kubeconfig = join(cluster.folder, 'member-account', 'kubeconfig')
+  await writeAccountKubeconfig(kubeconfig, cluster, { namespace, name })
   const home = join(cluster.folder, 'member')
   const args = [
     ...[
@@ -48,7 +49,7 @@ export async function startAggregatedMember(
       '--port',
       String(port),
     ],
-    ...['--kubeconfig', serviceAccountKubeconfig(cluster, token.trim()), ...more],
+    ...['--kubeconfig', kubeconfig, ...more],
   ]
   let process = await startRole(args)
   const apiServices = readFileSync('deploy/member/apiservices.yaml', 'utf8')
@@ -76,22 +77,4 @@ export async function untilAvailable({ kubectl }: LabCluster): Promise<void> {
   await kubectl.run(['wait', '--for=condition=Available', ...services, '--timeout=60s'])
   // What kube-apiserver has found out its handlers learn a moment later.
   await eventually(() => kubectl.run(['get', 'serviceexports', '-A']))
-}
-
-function serviceAccountKubeconfig(cluster: LabCluster, token: string): string {
-  const folder = join(cluster.folder, 'member-account')
-  mkdirSync(folder, { recursive: true })
-  const path = join(folder, 'kubeconfig')
-  const ca = cluster.identities.of('ca').certificate
-  const server = { server: cluster.server, 'certificate-authority-data': Buffer.from(ca).toString('base64') }
-  const kubeconfig = {
-    apiVersion: 'v1',
-    kind: 'Config',
-    'current-context': 'cluster',
-    contexts: [{ name: 'cluster', context: { cluster: 'cluster', user: 'account' } }],
-    clusters: [{ name: 'cluster', cluster: server }],
-    users: [{ name: 'account', user: { token } }],
-  }
-  writeFileSync(path, toYaml(kubeconfig), { mode: 0o600 })
-  return path
 }

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
+import { inUrl } from './lab/addresses.ts'
 import { skipsNodes } from './lab/capabilities.ts'
 import type { LabCluster } from './lab/cluster.ts'
 import { run } from './lab/command.ts'
@@ -49,10 +50,6 @@ async function addressesOf(cluster: LabCluster, object: string, field: string): 
 
 function inClient(cluster: LabCluster, script: string): Promise<string> {
   return cluster.kubectl.run(['exec', 'client', `--namespace=${namespace}`, '--', 'bash', '-c', script])
-}
-
-function inUrl(address: string): string {
-  return address.includes(':') ? `[${address}]` : address
 }
 
 /** A new client is not told at once when kube-proxy has written its rules. */

@@ -2,7 +2,14 @@
 import { join } from 'node:path'
 import { writeKubeconfig } from '../../../src/roles/kubeconfig-file.ts'
 import { Kubectl } from '../../support/kubectl.ts'
-import { type Addresses, addressesOf, type ClusterName } from './addresses.ts'
+import {
+  type Addresses,
+  addressesIn,
+  addressesOf,
+  type ClusterName,
+  type Families,
+  inUrl,
+} from './addresses.ts'
 import { controlPlane } from './control-plane.ts'
 import { type Daemon, here, type Place } from './daemon.ts'
 import type { Flags } from './flags.ts'
@@ -31,6 +38,7 @@ export type LabCluster = {
 export type ClusterOptions = {
   readonly lab: string
   readonly name: ClusterName
+  readonly families: Families
   readonly programs: Programs
   readonly featureGates: Readonly<Record<string, boolean>>
   readonly apiServerFlags: Flags
@@ -71,12 +79,12 @@ export async function startOnLoopback(options: ClusterOptions): Promise<LabClust
 export async function assembleCluster(options: ClusterOptions, site: Site): Promise<LabCluster> {
   const { name, programs } = options
   const folder = join(options.lab, name)
-  const addresses = addressesOf(name)
+  const addresses = addressesIn(options.families, addressesOf(name))
   const identities = await makeIdentities(join(folder, 'pki'), {
     apiServer: ['localhost', '127.0.0.1', ...addresses.node, ...addresses.kubernetes, ...serviceNames],
     node: [nodeName(name), ...addresses.node],
   })
-  const inside = `https://${site.address}:${site.port}`
+  const inside = `https://${inUrl(site.address)}:${site.port}`
   const server = site.forwarded ?? inside
   const ofClient = (client: ClientName): string => join(folder, `${client}.kubeconfig`)
   const write = (path: string, url: string, client: ClientName): Promise<void> =>

@@ -8,9 +8,10 @@ import { cpSync, existsSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { errorText } from '../../../src/kernel/abort.ts'
 import { cacheFolder } from '../../support/go-module.ts'
-import { clusterNames } from './addresses.ts'
+import { clusterNames, type Families } from './addresses.ts'
 import { reasonsAgainstNodes } from './capabilities.ts'
 import { type ClusterOptions, type LabCluster, startOnLoopback } from './cluster.ts'
+import { here, type Place } from './daemon.ts'
 import type { Flags } from './flags.ts'
 import { claimFolder } from './folder.ts'
 import { toolsProgram, writeImages } from './images.ts'
@@ -30,6 +31,8 @@ export type LabOptions = {
   /** Stays when this process ends, until `npm run e2e:down`. */
   readonly kept?: boolean
   readonly proxyMode?: ProxyMode
+  /** Of nodes, pods and Services; both unless told. */
+  readonly families?: Families
   readonly featureGates?: Readonly<Record<string, boolean>>
   readonly apiServerFlags?: Flags
   readonly controllerFlags?: Flags
@@ -38,6 +41,8 @@ export type LabOptions = {
 export type Lab = {
   readonly folder: string
   readonly clusters: readonly LabCluster[]
+  /** For processes beside the nodes, which these reach at the fabric's addresses. The machine itself without nodes. */
+  readonly beside: Place
   /** Leaves nothing but the logs, if asked, and returns where these are. */
   stop(options?: { readonly keepLogs: boolean }): Promise<string | undefined>
 }
@@ -52,17 +57,21 @@ export async function startClusters(options: LabOptions): Promise<Lab> {
     const each = clusterNames.slice(0, options.count).map(name => ({
       lab: folder,
       name,
+      families: options.families ?? 'dual',
       programs: found,
       featureGates: options.featureGates ?? {},
       apiServerFlags: options.apiServerFlags ?? {},
       controllerFlags: options.controllerFlags ?? {},
     }))
-    const clusters = options.nodes
+    const { clusters, beside } = options.nodes
       ? await withNodes(each, options.proxyMode ?? 'nftables', steps)
-      : await Promise.all(
-          each.map(one => steps.time(`${one.name}: control plane`, () => startOnLoopback(one))),
-        )
-    return { folder, clusters, stop: ({ keepLogs } = { keepLogs: false }) => stopLab(folder, keepLogs) }
+      : await withoutNodes(each, steps)
+    return {
+      folder,
+      clusters,
+      beside,
+      stop: ({ keepLogs } = { keepLogs: false }) => stopLab(folder, keepLogs),
+    }
   } catch (cause) {
     const logs = await stopLab(folder, true)
     throw new Error(`the lab did not come up, its logs are in ${logs}: ${errorText(cause)}`, { cause })
@@ -78,7 +87,7 @@ async function withNodes(
   each: readonly ClusterOptions[],
   proxyMode: ProxyMode,
   steps: Steps,
-): Promise<readonly LabCluster[]> {
+): Promise<Pick<Lab, 'clusters' | 'beside'>> {
   const lab = each[0]?.lab ?? ''
   const tools = toolsProgram()
   const [fabric, images] = await Promise.all([
@@ -86,7 +95,18 @@ async function withNodes(
     steps.time('images', () => writeImages(lab)),
   ])
   const common = { tools, images, fabricPid: fabric.pid, proxyMode, steps }
-  return Promise.all(each.map(one => startOnNode({ ...one, ...common })))
+  const clusters = await Promise.all(each.map(one => startOnNode({ ...one, ...common })))
+  return { clusters, beside: fabric.place }
+}
+
+async function withoutNodes(
+  each: readonly ClusterOptions[],
+  steps: Steps,
+): Promise<Pick<Lab, 'clusters' | 'beside'>> {
+  const clusters = await Promise.all(
+    each.map(one => steps.time(`${one.name}: control plane`, () => startOnLoopback(one))),
+  )
+  return { clusters, beside: here }
 }
 
 async function stopLab(folder: string, keepLogs: boolean): Promise<string | undefined> {

@@ -1,7 +1,7 @@
 // A cluster with a node: everything of it runs in the node's namespaces, and a port on loopback leads to its API server.
 import { join } from 'node:path'
 import { eventually } from '../../support/eventually.ts'
-import { addressesOf } from './addresses.ts'
+import { addressesIn, addressesOf, inUrl } from './addresses.ts'
 import { assembleCluster, type ClusterOptions, type LabCluster, nodeName, startParts } from './cluster.ts'
 import { startContainerRuntime } from './container-runtime.ts'
 import { type Daemon, daemon, here } from './daemon.ts'
@@ -27,11 +27,11 @@ const readyMs = 120_000
 export async function startOnNode(options: NodeClusterOptions): Promise<LabCluster> {
   const { lab, name, steps, tools } = options
   const folder = join(lab, name)
-  const addresses = addressesOf(name)
+  const addresses = addressesIn(options.families, addressesOf(name))
   const node = await steps.time(`${name}: namespaces`, () =>
     makeNode({ lab, name, folder, tools }, options.fabricPid),
   )
-  const forwarded = await forwardPort(options, node.pid)
+  const forwarded = await forwardPort(options, addresses.node[0], node.pid)
   const site = { place: node.place, address: addresses.node[0], port: apiServerPort, forwarded }
   const controls = await assembleCluster(options, site)
   const agents = { ...options, folder, addresses, place: node.place, identities: controls.identities }
@@ -55,9 +55,13 @@ export async function startOnNode(options: NodeClusterOptions): Promise<LabClust
 }
 
 /** The URL on loopback of the API server in the namespaces of this process. */
-async function forwardPort({ lab, name, tools }: NodeClusterOptions, pid: number): Promise<string> {
+async function forwardPort(
+  { lab, name, tools }: NodeClusterOptions,
+  address: string,
+  pid: number,
+): Promise<string> {
   const listen = `127.0.0.1:${await freePort()}`
-  const target = `${addressesOf(name).node[0]}:${apiServerPort}`
+  const target = `${inUrl(address)}:${apiServerPort}`
   const forward = daemon({
     lab,
     log: join(lab, name, 'log', 'forward.log'),

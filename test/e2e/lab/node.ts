@@ -1,7 +1,7 @@
 // What a node is before anything runs on it: namespaces that look like a machine, plugged into the fabric.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Addresses, addressesOf, type ClusterName, clusterNames, fabric } from './addresses.ts'
+import { addressesOf, type ClusterName, clusterNames, fabric } from './addresses.ts'
 import { nodeName } from './cluster.ts'
 import { makeGroups } from './groups.ts'
 import { configureLinks, makeNamespaces, type Namespaces } from './namespaces.ts'
@@ -94,7 +94,7 @@ function linkLines(name: ClusterName): readonly string[] {
     `addr add ${own.node[1]}/${fabric.ipv6Length} dev eth0 nodad`,
     `route add default via ${fabric.ipv4}`,
     `route add ::/0 via ${fabric.ipv6}`,
-    ...others.flatMap(({ node, pods }: Addresses) => [
+    ...others.flatMap(({ node, pods }) => [
       `route add ${pods[0]} via ${node[0]}`,
       `route add ${pods[1]} via ${node[1]}`,
     ]),

@@ -6,6 +6,8 @@ export type UsedLab = {
   /** The clusters by their order: east, west, north. Only for use in tests. */
   cluster(index: number): LabCluster
   readonly folder: string
+  /** All of it. */
+  up(): Lab
 }
 
 /** A lab for the tests around; when one of them fails, the logs stay and are named. */
@@ -35,5 +37,6 @@ export function useLab(options: LabOptions): UsedLab {
     get folder() {
       return up().folder
     },
+    up,
   }
 }
