@@ -47,7 +47,7 @@ const after: readonly (readonly [text: string, then: Then])[] = [
     'tar -C $STATE -czf',
     {
       command: `${kubectl}/west/kubeconfig -n shop get serviceimports; dig +short @127.0.0.1 -p 7554 web.shop.svc.clusterset.local`,
-      output: /web +ClusterSetIP +\S+ +2 +True[\s\S]*^10\.112\.\d+\.\d+$/m,
+      output: /web +ClusterSetIP +\S+ +\S+ +east,west +True[\s\S]*^10\.112\.\d+\.\d+$/m,
     },
   ],
   [
@@ -58,7 +58,7 @@ const after: readonly (readonly [text: string, then: Then])[] = [
     '"namespaces":["shop"]',
     {
       command: `${kubectl}/east/kubeconfig -n shop get serviceimport web`,
-      output: /web +ClusterSetIP +\S+ +2 +True/,
+      output: /web +ClusterSetIP +\S+ +\S+ +east,west +True/,
     },
   ],
   [
@@ -72,21 +72,21 @@ const after: readonly (readonly [text: string, then: Then])[] = [
     '"accepted":false',
     {
       command: `${kubectl}/east/kubeconfig -n shop get serviceimport web`,
-      output: /web +ClusterSetIP +\S+ +1 +True/,
+      output: /web +ClusterSetIP +\S+ +\S+ +east +True/,
     },
   ],
   [
     '"accepted":false',
     {
       command: `${kubectl}/west/kubeconfig -n shop get serviceimport web`,
-      output: /web +ClusterSetIP +\S+ +2 +True/,
+      output: /web +ClusterSetIP +\S+ +\S+ +east,west +True/,
     },
   ],
   [
     '"accepted":true',
     {
       command: `${kubectl}/east/kubeconfig -n shop get serviceimport web`,
-      output: /web +ClusterSetIP +\S+ +2 +True/,
+      output: /web +ClusterSetIP +\S+ +\S+ +east,west +True/,
     },
   ],
   [
@@ -101,7 +101,7 @@ const after: readonly (readonly [text: string, then: Then])[] = [
     'delete membercluster',
     {
       command: `${kubectl}/east/kubeconfig -n shop get serviceimport web`,
-      output: /web +ClusterSetIP +\S+ +1 +True/,
+      output: /web +ClusterSetIP +\S+ +\S+ +east +True/,
     },
   ],
   [
