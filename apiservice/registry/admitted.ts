@@ -26,13 +26,15 @@ export type Write = {
  * and what admission throws. What the schema cannot say is asked only of objects that the schema accepts.
  */
 export async function admitted(call: Call, write: Write, signal: AbortSignal): Promise<KubeObject> {
-  const { parts, resource, subresource } = call
+  const { parts, resource, pace, subresource } = call
   const { kind } = resource
   const { old, dryRun, ownership } = write
   checkDepth(kind, write.object)
   const defaulted = applyDefaults(kind, write.object)
   refuse(resource, defaulted, old, validateSchema(kind, defaulted))
+  await pace.rest()
   const owned = withManagers(defaulted, ownership(defaulted, old))
+  await pace.rest()
   const prepared = subresource === '' ? kind.prepare(owned, old) : owned
   const attributes = (object: KubeObject) =>
     attributesOf(call, old === undefined ? 'CREATE' : 'UPDATE', dryRun, {

@@ -63,8 +63,9 @@ async function applyToCurrent(
   options: ApplyOptions,
   signal: AbortSignal,
 ): Promise<StoredObject> {
-  const decide = (current: Current): Promise<Decision> => {
+  const decide = async (current: Current): Promise<Decision> => {
     const outcome = applyTo(call, current.object, applied, options)
+    await call.pace.rest()
     checkAddress(call, outcome.object)
     checkUid(call.resource, applied.metadata, current.object.metadata)
     checkVersion(call.resource, outcome.object.metadata, current.object.metadata)
@@ -92,6 +93,7 @@ async function createApplied(
   }
   const live = { apiVersion: resource.apiVersion, kind: resource.kind.kind, metadata: { name } }
   const { object, managers } = applyTo(call, live, applied, options)
+  await call.pace.rest()
   return createObject(call, object, { dryRun: options.dryRun, ownership: () => managers }, signal)
 }
 
@@ -117,6 +119,7 @@ function applyTo(call: Call, live: KubeObject, applied: KubeObject, options: App
 async function readConfig(call: Call, { fieldValidation }: ApplyOptions): Promise<KubeObject> {
   const { resource, request } = call
   const { value, duplicates } = await decode(await request.body())
+  await call.pace.rest()
   if (!isRecord(value)) throw badRequest('error decoding YAML: the configuration is not an object')
   const { apiVersion = '', kind = '' } = value
   if (apiVersion !== resource.apiVersion || kind !== resource.kind.kind) {

@@ -3,7 +3,7 @@
  * data here.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { isRecord } from '../../src/api/record.ts'
+import { entryOf, isRecord, setEntry } from '../../src/api/record.ts'
 import {
   badRequest,
   tooLarge,
@@ -122,7 +122,7 @@ function copied(state: State, from: Pointer): unknown {
 
 function add(state: State, path: Pointer, value: unknown): void {
   const { container, key } = place(state, path)
-  if (!Array.isArray(container)) set(container, key, value)
+  if (!Array.isArray(container)) setEntry(container, key, value)
   else if (path.length === 0) container[0] = value
   else {
     const index = key === '-' ? container.length : toIndex(key)
@@ -135,7 +135,7 @@ function add(state: State, path: Pointer, value: unknown): void {
 function put(state: State, path: Pointer, value: unknown): void {
   const { container, key } = place(state, path)
   if (Array.isArray(container)) container[Number(key)] = value
-  else set(container, key, value)
+  else setEntry(container, key, value)
 }
 
 function remove(state: State, path: Pointer): void {
@@ -185,13 +185,9 @@ function entry(container: Container, key: string): unknown {
     const index = toIndex(key)
     return index === undefined ? undefined : container[index]
   }
-  return Object.hasOwn(container, key) ? container[key] : undefined
+  return entryOf(container, key)
 }
 
 function toIndex(key: string): number | undefined {
   return /^(0|[1-9]\d{0,8})$/.test(key) ? Number(key) : undefined
-}
-
-function set(container: Record<string, unknown>, key: string, value: unknown): void {
-  Object.defineProperty(container, key, { value, writable: true, enumerable: true, configurable: true })
 }

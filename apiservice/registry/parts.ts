@@ -12,6 +12,7 @@ import type { Clock } from '../../src/kernel/clock.ts'
 import type { KindRef, ResourceRef } from '../../src/kernel/errors.ts'
 import type { Logger } from '../../src/kernel/log.ts'
 import type { Metrics } from '../../src/kernel/metrics.ts'
+import type { Pace } from '../../src/kernel/turn.ts'
 import type { Admission, ApiRequest, RequireAccess, Review, ServedKind, View } from '../contract.ts'
 import type { ObjectKey, Store } from '../store-contract.ts'
 
@@ -50,6 +51,7 @@ export type Call = {
   readonly parts: RegistryParts
   readonly resource: Resource
   readonly request: ApiRequest
+  readonly pace: Pace
   readonly subresource: Subresource
   /** Empty on cluster scope and for all namespaces. */
   readonly namespace: string

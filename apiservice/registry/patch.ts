@@ -59,8 +59,9 @@ export async function patch(call: Call, signal: AbortSignal): Promise<Reply> {
   const format = formatOf(request, accepted, [applyMediaType])
   const options = writeOptions('PatchOptions', request.query)
   const patched = await readPatch(call, format, options.fieldValidation)
-  const decide = (current: Current): Promise<Decision> => {
+  const decide = async (current: Current): Promise<Decision> => {
     const sent = patched(decodeBody(resource.apiVersion, resource.kind.kind, current.stored))
+    await call.pace.rest()
     checkVersion(resource, sent.metadata, current.object.metadata)
     const ownership = ownershipOf(call, options.fieldManager, sent)
     return replacement(call, sent, { current, dryRun: options.dryRun, ownership }, signal)
@@ -91,6 +92,7 @@ export async function readPatch(
 ): Promise<(current: KubeObject) => KubeObject> {
   const { request } = call
   const { value, duplicates } = await decodePatch(await request.body(), contentTypeOf(request))
+  await call.pace.rest()
   const patched = format(value, call.resource)
   return current => toSent(call, patched(current), duplicates, validation)
 }

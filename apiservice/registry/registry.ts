@@ -8,6 +8,7 @@ import {
   qualified,
   unsupportedVerb,
 } from '../../src/kernel/errors.ts'
+import { Pace } from '../../src/kernel/turn.ts'
 import type { Handler, Reply, RequestInfo, ResourceVerb, View } from '../contract.ts'
 import { create } from './create.ts'
 import { remove } from './delete.ts'
@@ -45,7 +46,9 @@ export function makeRegistry(parts: RegistryParts): Handler {
     if (answer === undefined) throw unsupportedVerb(resource.ref, info.verb)
     if (resource.deprecated !== undefined) request.warn(resource.deprecated)
     const { namespace, name } = addressIn(resource.kind, info)
-    return refuseDepth(answer({ parts, resource, request, subresource, namespace, name }, signal))
+    const pace = new Pace(parts.clock)
+    const call: Call = { parts, resource, request, pace, subresource, namespace, name }
+    return refuseDepth(answer(call, signal))
   }
 }
 

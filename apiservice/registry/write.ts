@@ -44,7 +44,10 @@ export async function change(
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     signal.throwIfAborted()
     if (stored === undefined) throw notFound(call.resource.ref, call.name)
-    const decision = await decide({ stored, object: decode(call.resource, stored) })
+    const current = { stored, object: decode(call.resource, stored) }
+    await call.pace.rest()
+    const decision = await decide(current)
+    await call.pace.rest()
     const isRemoved = decision.type === 'remove'
     if (decision.type === 'keep') return { object: stored, isRemoved }
     const body = decision.object && encodeFor(call, decision.object)

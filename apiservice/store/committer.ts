@@ -1,5 +1,6 @@
 import { background, errorText, never, sleep } from '../../src/kernel/abort.ts'
 import { tooManyRequests, unavailable } from '../../src/kernel/errors.ts'
+import { turn } from '../../src/kernel/turn.ts'
 import type { Revision, StoredObject, StoreEvent, WriteResult } from '../store-contract.ts'
 import { audit } from './audit.ts'
 import { Batch, resultOf, type Write } from './batch.ts'
@@ -7,7 +8,6 @@ import type { StoreInstruments } from './instruments.ts'
 import type { StoreSettings } from './options.ts'
 import type { Log } from './record-log.ts'
 import type { Timeline } from './timeline.ts'
-import { turn } from './turn.ts'
 import type { WatchHub } from './watch-hub.ts'
 
 type Waiter = {

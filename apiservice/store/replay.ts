@@ -1,9 +1,9 @@
 import { background, errorText, never } from '../../src/kernel/abort.ts'
 import type { Logger } from '../../src/kernel/log.ts'
+import { turn } from '../../src/kernel/turn.ts'
 import type { StoreEvent } from '../store-contract.ts'
 import type { Version } from './object-index.ts'
 import type { Timeline, VersionRef } from './timeline.ts'
-import { turn } from './turn.ts'
 import type { VersionReader } from './version-reader.ts'
 import type { Watcher, WatchHub } from './watch-hub.ts'
 

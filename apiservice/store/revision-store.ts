@@ -1,5 +1,6 @@
 import { background } from '../../src/kernel/abort.ts'
 import { badRequest, expired, internal, timedOut, tooLarge, unavailable } from '../../src/kernel/errors.ts'
+import { turn } from '../../src/kernel/turn.ts'
 import { every } from '../../src/kernel/work-queue.ts'
 import type {
   ListOptions,
@@ -20,7 +21,6 @@ import { DamagedRecord, isStorableKey } from './record.ts'
 import type { Log } from './record-log.ts'
 import { Replay } from './replay.ts'
 import { Timeline, type VersionRef } from './timeline.ts'
-import { turn } from './turn.ts'
 import { VersionReader } from './version-reader.ts'
 import { type Watcher, WatchHub } from './watch-hub.ts'
 

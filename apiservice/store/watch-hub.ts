@@ -1,7 +1,7 @@
 import { background, errorText, never } from '../../src/kernel/abort.ts'
 import type { Logger } from '../../src/kernel/log.ts'
+import { turn } from '../../src/kernel/turn.ts'
 import type { Revision, Scope, StoreEvent, StoreListener } from '../store-contract.ts'
-import { turn } from './turn.ts'
 
 /** One watch. `position`: all up to here has been delivered. */
 export type Watcher = {

@@ -3,6 +3,7 @@
  * one form each; half a surrogate pair is U+FFFD. The native parser does the work. A scan that only hops over strings
  * then counts the keys of the text: when the value has fewer, some were duplicates, and only then are they looked for.
  */
+import { isRecord, type JsonRecord } from '../api/record.ts'
 import { badRequest, tooManyValues } from '../kernel/errors.ts'
 import { canonicalNumber, endOfString, fromJson, numbersOf, replaced } from '../kernel/json.ts'
 
@@ -171,15 +172,15 @@ function census(root: unknown): Census {
   const open: unknown[] = [root]
   for (let value = open.pop(); value !== undefined; value = open.pop()) {
     if (Array.isArray(value)) for (const item of value) count(item, found, open)
-    else if (typeof value === 'object' && value !== null) countValues(value, found, open)
+    else if (isRecord(value)) countValues(value, found, open)
   }
   return found
 }
 
-function countValues(record: object, found: Census, open: unknown[]): void {
-  for (const inner of Object.values(record)) {
+function countValues(record: JsonRecord, found: Census, open: unknown[]): void {
+  for (const key in record) {
     found.keys++
-    count(inner, found, open)
+    count(record[key], found, open)
   }
 }
 

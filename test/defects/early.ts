@@ -181,8 +181,8 @@ export const earlyDefects: readonly Defect[] = [
     line: 55,
     what: 'null replaces instead of deleting',
     file: 'apiservice/registry/merge-patch.ts',
-    find: 'if (value === null) merged.delete(key)',
-    replace: 'if (value === null) merged.set(key, null)',
+    find: 'if (value === null) delete merged[key]',
+    replace: 'if (value === null) merged[key] = null',
   },
   {
     line: 58,

@@ -16,6 +16,7 @@ export function appliedFaults(shape: Shape, value: unknown): readonly string[] {
 }
 
 function visit(shape: Shape, value: unknown, path: string, faults: string[]): void {
+  if (!mayHaveLists(shape)) return
   if ((shape.type === 'set' || shape.type === 'keyed') && Array.isArray(value)) {
     visitItems(shape, value, path, faults)
   } else if ((shape.type === 'struct' || shape.type === 'map') && isRecord(value)) {
@@ -24,6 +25,12 @@ function visit(shape: Shape, value: unknown, path: string, faults: string[]): vo
       if (found !== undefined) visit(found, inner, path + elementText(fieldElement(name)), faults)
     }
   }
+}
+
+/** Of very many scalars not even the places are looked at. */
+function mayHaveLists(shape: Shape): boolean {
+  if (shape.type === 'map') return mayHaveLists(shape.values)
+  return shape.type !== 'whole' && shape.type !== 'free'
 }
 
 function visitItems(shape: List, items: readonly unknown[], path: string, faults: string[]): void {

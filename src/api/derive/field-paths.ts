@@ -1,11 +1,12 @@
 /** Which fields an object has, and in which two objects differ, by the shape of their kind. */
 import { isDeepStrictEqual } from 'node:util'
-import { isRecord, type JsonRecord } from '../record.ts'
+import { entryOf, isRecord, type JsonRecord } from '../record.ts'
 import {
   below,
   type FieldSet,
   type Fields,
   fieldElement,
+  hasBelow,
   keyElement,
   Level,
   leaf,
@@ -110,11 +111,61 @@ function isClaimed(shape: Shape, { element, value }: Part): boolean {
 /** From one state to the next. Both are given. */
 export function compareFields(shape: Shape, before: unknown, after: unknown): Changes {
   if (before === after) return noChanges
+  if (isByName(shape) && isRecord(before) && isRecord(after)) return compareRecords(shape, before, after)
   const had = partsOf(shape, before)
   const has = partsOf(shape, after)
   if (had === undefined || has === undefined) return compareWholes(shape, before, after)
   if (had.length === 0 && has.length === 0) return compareEmpty(before, after)
   return compareParts(had, has)
+}
+
+function isByName({ type }: Shape): boolean {
+  return type === 'struct' || type === 'map' || type === 'free'
+}
+
+/** Most fields are the same in both, and cost nothing but a look at each. What is inherited equals nothing that JSON has. */
+function compareRecords(shape: Shape, before: JsonRecord, after: JsonRecord): Changes {
+  const found = new Differences()
+  for (const name of Object.keys(after)) {
+    if (after[name] !== before[name]) compareEntry(shape, name, { before, after }, found)
+  }
+  for (const name of Object.keys(before)) {
+    if (before[name] !== after[name] && entryOf(after, name) === undefined)
+      compareEntry(shape, name, { before, after }, found)
+  }
+  return found.build()
+}
+
+type States = { readonly before: JsonRecord; readonly after: JsonRecord }
+
+function compareEntry(shape: Shape, name: string, { before, after }: States, found: Differences): void {
+  const inner = fieldShape(shape, name)
+  if (inner === undefined) return
+  const had = entryOf(before, name)
+  const has = entryOf(after, name)
+  if (had !== undefined && has !== undefined) found.add(fieldElement(name), compareFields(inner, had, has))
+  else if (has !== undefined) found.added.add(fieldElement(name), everyField(inner, has))
+  else if (had !== undefined) found.removed.add(fieldElement(name), everyField(inner, had))
+}
+
+/** What was found in the parts of two states. */
+class Differences {
+  readonly added = new Level(false)
+  readonly modified = new Level(false)
+  readonly removed = new Level(false)
+
+  add(element: string, changes: Changes): void {
+    this.added.add(element, changes.added)
+    this.modified.add(element, changes.modified)
+    this.removed.add(element, changes.removed)
+  }
+
+  build(): Changes {
+    const [added, modified, removed] = [this.added.build(), this.modified.build(), this.removed.build()]
+    return added === undefined && modified === undefined && removed === undefined
+      ? noChanges
+      : { added, modified, removed }
+  }
 }
 
 function compareLeaves(before: unknown, after: unknown): Changes {
@@ -138,31 +189,19 @@ function partsBelow(shape: Shape, value: unknown): Fields {
 }
 
 function compareParts(had: readonly Part[], has: readonly Part[]): Changes {
-  const added = new Level(false)
-  const modified = new Level(false)
-  const removed = new Level(false)
+  const found = new Differences()
   const old = new Map(had.map(part => [part.element, part]))
   for (const { element, shape, value } of has) {
     const before = old.get(element)
     if (before === undefined) {
-      added.add(element, everyField(shape, value))
+      found.added.add(element, everyField(shape, value))
       continue
     }
     old.delete(element)
-    const inner = compareFields(shape, before.value, value)
-    if (inner === noChanges) continue
-    added.add(element, inner.added)
-    modified.add(element, inner.modified)
-    removed.add(element, inner.removed)
+    found.add(element, compareFields(shape, before.value, value))
   }
-  for (const { element, shape, value } of old.values()) removed.add(element, everyField(shape, value))
-  return toChanges(added.build(), modified.build(), removed.build())
-}
-
-function toChanges(added: Fields, modified: Fields, removed: Fields): Changes {
-  return added === undefined && modified === undefined && removed === undefined
-    ? noChanges
-    : { added, modified, removed }
+  for (const { element, shape, value } of old.values()) found.removed.add(element, everyField(shape, value))
+  return found.build()
 }
 
 /** What changed and is still there. */
@@ -172,7 +211,7 @@ export function takenFields({ added, modified }: Changes): Fields {
 
 /** The set with every named field in it that something below it is in. */
 export function withContainers(shape: Shape, set: Fields): Fields {
-  if (set === undefined) return undefined
+  if (set === undefined || !hasNamedFields(shape)) return set
   const level = new Level('.' in set)
   for (const element in set) {
     if (element === '.') continue
@@ -184,8 +223,13 @@ export function withContainers(shape: Shape, set: Fields): Fields {
   return level.build()
 }
 
+function hasNamedFields(shape: Shape): boolean {
+  if (shape.type === 'map') return hasNamedFields(shape.values)
+  return shape.type === 'struct' || shape.type === 'keyed'
+}
+
 function deepen(shape: Shape, set: Fields): Fields {
-  return set === undefined || below(set) === undefined ? set : withContainers(shape, set)
+  return set === undefined || !hasBelow(set) ? set : withContainers(shape, set)
 }
 
 function elementShape(shape: Shape, element: string): Shape | undefined {

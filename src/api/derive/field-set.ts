@@ -23,6 +23,7 @@ export function isMember(set: FieldSet): boolean {
 }
 
 function isLeaf(set: FieldSet): boolean {
+  if (set === leaf) return true
   for (const _element in set) return false
   return true
 }
@@ -49,31 +50,67 @@ export class Level {
 
 export function union(a: Fields, b: Fields): Fields {
   if (a === undefined || b === undefined || a === b) return a ?? b
-  const level = new Level(isMember(a) || isMember(b))
-  for (const element in a) if (element !== self) level.add(element, union(a[element], b[element]))
-  for (const element in b) if (element !== self && !(element in a)) level.add(element, b[element])
-  return level.build()
+  const both = rebuilt(a, isMember(a) || isMember(b), element => union(a[element], b[element]))
+  let level: Level | undefined
+  for (const element in b) {
+    if (element === self || element in a) continue
+    level ??= levelOf(both ?? leaf)
+    level.add(element, b[element])
+  }
+  return level === undefined ? both : level.build()
 }
 
 /** The fields of `a` that are not in `b`. */
 export function difference(a: Fields, b: Fields): Fields {
   if (a === undefined || b === undefined) return a
-  const level = new Level(isMember(a) && !isMember(b))
-  for (const element in a) if (element !== self) level.add(element, difference(a[element], b[element]))
-  return level.build()
+  return rebuilt(a, isMember(a) && !isMember(b), element => difference(a[element], b[element]))
 }
 
 export function intersection(a: Fields, b: Fields): Fields {
   if (a === undefined || b === undefined) return undefined
-  const level = new Level(isMember(a) && isMember(b))
-  for (const element in a) if (element !== self) level.add(element, intersection(a[element], b[element]))
-  return level.build()
+  return rebuilt(a, isMember(a) && isMember(b), element => intersection(a[element], b[element]))
+}
+
+/** The set with something else below each element. Where that changes nothing it is the very set: most are large and stay. */
+function rebuilt(set: FieldSet, stays: boolean, belowOf: (element: string) => Fields): Fields {
+  let level = stays === isMember(set) ? undefined : new Level(stays)
+  let same = 0
+  for (const element in set) {
+    if (element === self) continue
+    const next = belowOf(element)
+    if (level === undefined) {
+      same += 1
+      if (next === set[element]) continue
+      level = levelOf(set, same - 1)
+    }
+    level.add(element, next)
+  }
+  return level === undefined ? set : level.build()
+}
+
+/** The level of a set, with its first elements. */
+function levelOf(set: FieldSet, count = Number.POSITIVE_INFINITY): Level {
+  const level = new Level(isMember(set))
+  let left = count
+  for (const element in set) {
+    if (element === self) continue
+    left -= 1
+    if (left < 0) break
+    level.add(element, set[element])
+  }
+  return level
 }
 
 /** The set with an element that is in it whatever is below. */
 export function withSelf(set: Fields): FieldSet {
   if (set === undefined || isLeaf(set)) return leaf
   return self in set ? set : { [self]: leaf, ...set }
+}
+
+/** Whether anything is below an element. */
+export function hasBelow(set: FieldSet): boolean {
+  for (const element in set) if (element !== self) return true
+  return false
 }
 
 /** What is below an element, without it. */

@@ -1,12 +1,15 @@
 /** The structured merge of server-side apply: a configuration laid over an object, and parts taken out of one. */
-import { isRecord, type JsonRecord } from '../record.ts'
+import { copyOf, entryOf, isRecord, type JsonRecord, setEntry } from '../record.ts'
 import { fieldShape, itemElement } from './field-paths.ts'
 import { type FieldSet, type Fields, fieldElement, isMember, valueElement } from './field-set.ts'
 import type { Shape } from './field-shape.ts'
 
 const whole: Shape = { type: 'whole' }
 
-/** Replaces what is owned as a whole, merges the rest part by part. A null stands for itself only over what has no parts. */
+/**
+ * Replaces what is owned as a whole, merges the rest part by part. A null stands for itself only over what has no parts.
+ * Objects in which nothing changes are the very objects that are live.
+ */
 export function mergeApplied(shape: Shape, live: unknown, applied: unknown): unknown {
   if (live === undefined || applied === undefined) return applied ?? live
   if (shape.type === 'whole') return applied
@@ -17,11 +20,15 @@ export function mergeApplied(shape: Shape, live: unknown, applied: unknown): unk
 function mergeRecords(shape: Shape, live: unknown, applied: unknown): unknown {
   if (!isRecord(live)) return applied
   if (!isRecord(applied)) return applied === null && Object.keys(live).length > 0 ? live : applied
-  const merged = new Map(Object.entries(live))
-  for (const [name, value] of Object.entries(applied)) {
-    merged.set(name, mergeApplied(fieldShape(shape, name) ?? whole, merged.get(name), value))
+  let merged: Record<string, unknown> | undefined
+  for (const name of Object.keys(applied)) {
+    const before = entryOf(live, name)
+    const value = mergeApplied(fieldShape(shape, name) ?? whole, before, applied[name])
+    if (value === before) continue
+    merged ??= copyOf(live)
+    setEntry(merged, name, value)
   }
-  return Object.fromEntries(merged)
+  return merged ?? live
 }
 
 type List = Extract<Shape, { readonly type: 'set' | 'keyed' }>
@@ -79,14 +86,14 @@ export function withoutFields(shape: Shape, value: unknown, fields: Fields): unk
 }
 
 function withoutEntries(shape: Shape, value: JsonRecord, fields: FieldSet): unknown {
-  const kept = Object.entries(value).flatMap(([name, inner]) => {
+  const kept: Record<string, unknown> = {}
+  for (const name of Object.keys(value)) {
     const found = fields[fieldElement(name)]
-    if (found === undefined) return [[name, inner] as const]
-    return isMember(found)
-      ? []
-      : [[name, withoutFields(fieldShape(shape, name) ?? whole, inner, found)] as const]
-  })
-  return Object.fromEntries(kept)
+    if (found === undefined) setEntry(kept, name, value[name])
+    else if (!isMember(found))
+      setEntry(kept, name, withoutFields(fieldShape(shape, name) ?? whole, value[name], found))
+  }
+  return kept
 }
 
 function withoutItems(shape: Shape, items: readonly unknown[], fields: FieldSet): unknown {

@@ -52,22 +52,24 @@ type Content = {
 }
 
 function contentErrors({ data = {}, binaryData = {} }: Content): readonly FieldError[] {
-  const textBytes = Object.values(data).reduce((sum, v) => sum + Buffer.byteLength(v), 0)
-  const bytes = Object.values(binaryData).reduce((sum, v) => sum + Buffer.byteLength(v, 'base64'), textBytes)
-  return [
-    ...Object.keys(data).flatMap(key => [
-      ...keyErrors('data', key),
-      ...(Object.hasOwn(binaryData, key)
-        ? [invalidValue(`data[${key}]`, key, 'duplicate of key present in binaryData')]
-        : []),
-    ]),
-    ...Object.keys(binaryData).flatMap(key => keyErrors('binaryData', key)),
-    ...(bytes > maxBytes ? [tooLong('', `may not be more than ${maxBytes} bytes`)] : []),
-  ]
+  const errors: FieldError[] = []
+  let bytes = 0
+  for (const key of Object.keys(data)) {
+    bytes += Buffer.byteLength(data[key] ?? '')
+    addKeyErrors(errors, 'data', key)
+    if (Object.hasOwn(binaryData, key))
+      errors.push(invalidValue(`data[${key}]`, key, 'duplicate of key present in binaryData'))
+  }
+  for (const key of Object.keys(binaryData)) {
+    bytes += Buffer.byteLength(binaryData[key] ?? '', 'base64')
+    addKeyErrors(errors, 'binaryData', key)
+  }
+  if (bytes > maxBytes) errors.push(tooLong('', `may not be more than ${maxBytes} bytes`))
+  return errors
 }
 
-function keyErrors(field: string, key: string): readonly FieldError[] {
-  return configKeyErrors(key).map(e => invalidValue(`${field}[${key}]`, key, e))
+function addKeyErrors(errors: FieldError[], field: string, key: string): void {
+  for (const why of configKeyErrors(key)) errors.push(invalidValue(`${field}[${key}]`, key, why))
 }
 
 function changeErrors(map: Content, old: Content): readonly FieldError[] {

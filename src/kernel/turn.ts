@@ -1,0 +1,28 @@
+/** One thread serves everybody: who has much to compute does it in parts. */
+import type { Clock } from './clock.ts'
+
+/** Resolves in a later turn of the event loop, after the input that is already there has been read. */
+export function turn(): Promise<void> {
+  return new Promise(resolve => setImmediate(resolve))
+}
+
+/** A shorter wait nobody notices. */
+const longestMs = 10
+
+/** The work of one request. */
+export class Pace {
+  readonly #clock: Clock
+  #since: number
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+    this.#since = clock.now()
+  }
+
+  /** Between two parts of the work: when it has been going on for long, others have their turn. */
+  async rest(): Promise<void> {
+    if (this.#clock.now() - this.#since < longestMs) return
+    await turn()
+    this.#since = this.#clock.now()
+  }
+}
