@@ -32,6 +32,7 @@ describe('YAML', () => {
     ['a: &x [1]\nb: *x', { a: [1], b: [1] }],
     ['a: &x {b: 1}\nc: {<<: *x, d: 2}', { a: { b: 1 }, c: { b: 1, d: 2 } }],
     ['{"a": [1, "b"]}', { a: [1, 'b'] }],
+    ['a: 1\n---\nb: 2\n', { a: 1 }],
     ['', null],
   ])('%j is read as YAML 1.1', (text, value) => {
     expect(parseYaml(text)).toEqual({ value, duplicates: [] })
@@ -49,9 +50,8 @@ describe('YAML', () => {
   })
 
   it.each([
-    ['a: 1\n---\nb: 2\n', 'yaml: line 2: expected a single document'],
     ['a: .nan', 'yaml: json: unsupported value: NaN'],
-    ['a: -.inf', 'yaml: json: unsupported value: -Infinity'],
+    ['a: -.inf', 'yaml: json: unsupported value: -Inf'],
     ['a: [1\nb: 2', /^yaml: line 2: Flow sequence/],
     ['\ta: 1', /^yaml: line 1: Tabs are not allowed/],
     ['['.repeat(20_000), 'yaml: line 1: exceeded max depth'],
@@ -63,12 +63,10 @@ describe('YAML', () => {
 
   it('does not let aliases multiply a document', () => {
     const lines = ['a: &a [x,x,x,x,x,x,x,x,x]']
-    for (const [name, of] of ['ba', 'cb', 'dc', 'ed'].map(pair => [pair[0], pair[1]])) {
+    for (const [name, of] of ['ba', 'cb', 'dc', 'ed', 'fe'].map(pair => [pair[0], pair[1]])) {
       lines.push(`${name}: &${name} [${Array.from({ length: 9 }, () => `*${of}`).join(',')}]`)
     }
-    expect(refusal(lines.join('\n'))).toBe(
-      'yaml: Excessive alias count indicates a resource exhaustion attack',
-    )
+    expect(refusal(lines.join('\n'))).toBe('yaml: document contains excessive aliasing')
   })
 
   it('comes back as it was written', () => {
