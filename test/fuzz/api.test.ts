@@ -9,6 +9,7 @@ import { SpaceKind, WidgetKind } from '../support/kinds.ts'
 import { Clients, faultOf } from './api/answers.ts'
 import { type Case, randomCase, type Served } from './api/cases.ts'
 import { byBytes, byWeight, type Fill, type Heavy } from './api/heavy.ts'
+import { applies } from './api/heavy-applies.ts'
 import { documents } from './api/heavy-documents.ts'
 import { merges } from './api/heavy-merges.ts'
 import { objects } from './api/heavy-objects.ts'
@@ -31,7 +32,15 @@ const served: readonly Served[] = [
   { server: 'own kinds', kinds: [WidgetKind, SpaceKind] },
 ]
 
-const heavies: readonly Heavy[] = [...documents, ...objects, ...yamls, ...patches, ...merges, ...queries]
+const heavies: readonly Heavy[] = [
+  ...documents,
+  ...objects,
+  ...yamls,
+  ...patches,
+  ...merges,
+  ...applies,
+  ...queries,
+]
 
 let target: Target
 let clients: Clients

@@ -1,7 +1,6 @@
 /** Patches of the other types that speak of very many keys or items. */
 import {
   aConfigMap,
-  apply,
   aWidget,
   base36,
   configMaps,
@@ -101,80 +100,5 @@ export const merges: readonly Heavy[] = [
         ']}',
       ),
     making(spaces, { apiVersion: 'v1', kind: 'Space', metadata: { name: 'patched' } }),
-  ),
-  apply('apply: keys', `${configMaps}/applied?fieldManager=a`, fill =>
-    fill(
-      '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"applied"},"data":{',
-      i => `"${base36(i)}":"x"`,
-      '}}',
-    ),
-  ),
-  apply('apply: keys that are stored', `${configMaps}/applied?fieldManager=a`, fill =>
-    fill(
-      '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"applied"},"data":{',
-      i => `"${base36(i)}":"x"`,
-      '}}',
-      600_000,
-    ),
-  ),
-  apply('apply: items', `${spaces}/applied?fieldManager=a`, fill =>
-    fill(
-      '{"apiVersion":"v1","kind":"Space","metadata":{"name":"applied"},"spec":{"parts":[',
-      i => `{"name":"${base36(i)}"}`,
-      ']}}',
-    ),
-  ),
-  apply('apply: items that are stored', `${spaces}/applied?fieldManager=a`, fill =>
-    fill(
-      '{"apiVersion":"v1","kind":"Space","metadata":{"name":"applied"},"spec":{"parts":[',
-      i => `{"name":"${base36(i)}"}`,
-      ']}}',
-      250_000,
-    ),
-  ),
-  apply('apply: the same items again', `${spaces}/applied?fieldManager=a`, fill =>
-    fill(
-      '{"apiVersion":"v1","kind":"Space","metadata":{"name":"applied"},"spec":{"parts":[',
-      i => `{"name":"${base36(i)}"}`,
-      ']}}',
-      250_000,
-    ),
-  ),
-  apply('apply: the same items reversed', `${spaces}/applied?fieldManager=b&force=true`, () =>
-    JSON.stringify({
-      apiVersion: 'v1',
-      kind: 'Space',
-      metadata: { name: 'applied' },
-      spec: { parts: list(12_000).map(i => ({ name: base36(11_999 - i), count: i })) },
-    }),
-  ),
-  apply('apply: items with conflicts', `${spaces}/applied?fieldManager=c`, () =>
-    JSON.stringify({
-      apiVersion: 'v1',
-      kind: 'Space',
-      metadata: { name: 'applied' },
-      spec: { parts: list(12_000).map(i => ({ name: base36(i), count: -1 })) },
-    }),
-  ),
-  apply('apply: one key', `${spaces}/applied?fieldManager=a`, fill =>
-    fill(
-      '{"apiVersion":"v1","kind":"Space","metadata":{"name":"applied"},"spec":{"parts":[',
-      () => '{"name":"a"}',
-      ']}}',
-    ),
-  ),
-  apply('apply: words', `${spaces}/words?fieldManager=a`, fill =>
-    fill(
-      '{"apiVersion":"v1","kind":"Space","metadata":{"name":"words"},"spec":{"words":[',
-      i => `"${base36(i)}"`,
-      ']}}',
-    ),
-  ),
-  apply('apply: unknown fields', `${spaces}/applied?fieldManager=a`, fill =>
-    fill(
-      '{"apiVersion":"v1","kind":"Space","metadata":{"name":"applied"},"spec":{',
-      i => `"${base36(i)}":1`,
-      '}}',
-    ),
   ),
 ]

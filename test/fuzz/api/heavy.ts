@@ -77,21 +77,24 @@ export const post = (name: string, path: string, body: Heavy['body'], type = jso
   body,
 })
 
-const patchOf =
-  (type: string) =>
+/** To an object with its name in the path. */
+const writeOf =
+  (method: string, type: string) =>
   (name: string, path: string, body: Heavy['body'], before: NonNullable<Heavy['before']> = []): Heavy => ({
     name,
-    method: 'PATCH',
+    method,
     path,
     type,
     body,
     before,
   })
 
-export const jsonPatch = patchOf('application/json-patch+json')
-export const mergePatch = patchOf('application/merge-patch+json')
-export const strategic = patchOf('application/strategic-merge-patch+json')
-export const apply = patchOf('application/apply-patch+yaml')
+export const jsonPatch = writeOf('PATCH', 'application/json-patch+json')
+export const mergePatch = writeOf('PATCH', 'application/merge-patch+json')
+export const strategic = writeOf('PATCH', 'application/strategic-merge-patch+json')
+export const apply = writeOf('PATCH', 'application/apply-patch+yaml')
+
+export const put = writeOf('PUT', json)
 
 export const list = (length: number) => Array.from({ length }, (_, i) => i)
 
