@@ -36,7 +36,15 @@ export class Clients {
   }
 }
 
-/** Undefined when all is well; `broken` when the connection ended without an answer. */
+/** The client itself refuses to send what is no request of HTTP. */
+export function isUnsent(fault: Error): boolean {
+  return (
+    'code' in fault &&
+    /^ERR_(UNESCAPED_CHARACTERS|INVALID_CHAR|HTTP2_INVALID|INVALID_HTTP)/.test(String(fault.code))
+  )
+}
+
+/** Undefined when all is well. Rejects when the connection ended without an answer. */
 export async function faultOf(clients: Clients, sent: Case): Promise<string | undefined> {
   const { method, path, headers, body } = sent
   const bytes = Buffer.from(body, 'base64')

@@ -1,8 +1,13 @@
 /** Requests that nobody means well: samples of every kind, damaged, and things that have no meaning at all. */
 import { sampleOf } from '../../../src/api/derive/sample.ts'
 import { type AnyKind, apiVersionOf } from '../../../src/api/kind.ts'
+// JSON.stringify then writes all digits of a bigint.
+import '../../../src/kernel/json.ts'
+import type { ApiCall } from '../../support/api-client.ts'
 import { type Next, oneOf } from '../random.ts'
 import { damaged, damagedBytes, type Json } from './damage.ts'
+import { protobufBody } from './protobuf-bodies.ts'
+import { randomSelector } from './selectors.ts'
 
 export type Case = {
   readonly server: string
@@ -12,6 +17,9 @@ export type Case = {
   readonly headers: Readonly<Record<string, string>>
   /** In base64; empty for none. */
   readonly body: string
+  /** What must not be there before, and what must. */
+  readonly gone?: string
+  readonly before?: readonly { readonly path: string; readonly call: ApiCall }[]
 }
 
 /** What a server serves. */
@@ -133,7 +141,10 @@ const roots = [
 export function randomCase(served: readonly Served[], next: Next): Case {
   // There is a server, and it serves something.
   const { server, kinds } = oneOf(served, next) as Served
+  const written = next(15) === 0 ? protobufCase(server, kinds, next) : undefined
+  if (written !== undefined) return written
   const kind = oneOf(kinds, next) as AnyKind
+  if (next(40) === 0) return watchCase(server, kind, next)
   const method = next(3) === 0 ? (oneOf(methods, next) ?? 'GET') : usualMethod(next)
   const content = method === 'GET' || method === 'HEAD' ? undefined : contentFor(kind, method, next)
   return {
@@ -143,6 +154,39 @@ export function randomCase(served: readonly Served[], next: Next): Case {
     path: pathFor(kind, method, next) + queryFor(next),
     headers: headersFor(content?.type, next),
     body: content?.body.toString('base64') ?? '',
+  }
+}
+
+function protobufCase(server: string, kinds: readonly AnyKind[], next: Next): Case | undefined {
+  const written = protobufBody(kinds, next)
+  if (written === undefined) return undefined
+  const { kind, name, bytes } = written
+  const isUpdate = next(3) === 0
+  return {
+    server,
+    protocol: next(2) === 0 ? 'HTTP/1.1' : 'HTTP/2',
+    method: isUpdate ? 'PUT' : 'POST',
+    path: collectionOf(kind, next) + (isUpdate ? `/${encodeURIComponent(name)}` : ''),
+    headers: { 'content-type': 'application/vnd.kubernetes.protobuf' },
+    body: bytes.toString('base64'),
+  }
+}
+
+function watchCase(server: string, kind: AnyKind, next: Next): Case {
+  const query = new URLSearchParams({ watch: '1', timeoutSeconds: '1', allowWatchBookmarks: 'true' })
+  if (next(2) === 0) query.set('labelSelector', randomSelector(next))
+  if (next(2) === 0) query.set('fieldSelector', randomSelector(next))
+  if (next(3) === 0) {
+    query.set('sendInitialEvents', 'true')
+    query.set('resourceVersionMatch', 'NotOlderThan')
+  }
+  return {
+    server,
+    protocol: next(2) === 0 ? 'HTTP/1.1' : 'HTTP/2',
+    method: 'GET',
+    path: `${collectionOf(kind, next)}?${query}`,
+    headers: next(3) === 0 ? { accept: oneOf(accepts, next) ?? '' } : {},
+    body: '',
   }
 }
 
@@ -198,7 +242,9 @@ function queryFor(next: Next): string {
   if (next(2) === 0) return ''
   const query = new URLSearchParams()
   for (let left = next(4); left > 0; left--) {
-    query.append(oneOf(parameters, next) ?? 'x', oneOf(texts, next) ?? '')
+    const parameter = oneOf(parameters, next) ?? 'x'
+    const isSelector = parameter.endsWith('Selector') && next(2) === 0
+    query.append(parameter, isSelector ? randomSelector(next) : (oneOf(texts, next) ?? ''))
   }
   if (query.has('watch')) query.set('timeoutSeconds', '1')
   // Waits three seconds for a revision that is far away.

@@ -1,7 +1,14 @@
 /** Changes a document in one to three places, or its bytes. */
 import { type Next, oneOf } from '../random.ts'
 
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
+export type Json =
+  | null
+  | boolean
+  | number
+  | bigint
+  | string
+  | readonly Json[]
+  | { readonly [key: string]: Json }
 
 const values: readonly Json[] = [
   null,
@@ -13,6 +20,11 @@ const values: readonly Json[] = [
   1e300,
   2 ** 31,
   2 ** 53,
+  2n ** 53n + 1n,
+  2n ** 63n - 1n,
+  -(2n ** 63n),
+  2n ** 63n,
+  10n ** 30n,
   '',
   'a',
   '\u0000',

@@ -120,6 +120,14 @@ it('a pointer keeps its zero value, any other field leaves it out', () => {
   })
 })
 
+it.each([9007199254740993n, 9223372036854775807n, -9223372036854775808n])(
+  '%d keeps all its digits',
+  value => {
+    const { metadata } = readProtobuf(kindOf('Namespace'), bytes(1, number(7, value)))
+    expect(metadata).toEqual({ generation: value })
+  },
+)
+
 it('numbers may be negative, and lists of a map are wrapped', () => {
   expect(readProtobuf(kindOf('Event'), number(8, -5n))).toEqual({ count: -5 })
   const extra = bytes(5, bytes(1, 'scopes'), bytes(2, bytes(1, 'a'), bytes(1, 'b')))
