@@ -28,7 +28,7 @@ export async function makeProductRoot(root: string, run: RunProgram): Promise<vo
   for (const source of sources) cpSync(source, join(root, place, source), { recursive: true })
   for (const each of productPackages()) copyPackage(each, join(root, place, each))
   for (const addon of addons(join(root, place, 'node_modules'))) await copyLibraries(addon, root, run)
-  writeFileSync(join(root, program), `#!/usr/local/bin/node\nimport('${place}/src/main.ts')\n`)
+  writeFileSync(join(root, program), `#!/usr/local/bin/node\nawait import('${place}/src/main.ts')\n`)
   chmodSync(join(root, program), 0o755)
   writeFileSync(join(root, 'etc/passwd'), `root:x:0:0::/:/none\nisthmus:x:${user}:${user}::/:/none\n`)
   writeFileSync(join(root, 'etc/group'), `root:x:0:\nisthmus:x:${user}:\n`)

@@ -74,8 +74,12 @@ function die(log: Logger, error: unknown): void {
   process.exit(1)
 }
 
+const longMs = 60_000
+
 /** Runs the program; a failure becomes one sentence on the standard error and exit code 1. */
 export async function runProgram(program: () => Promise<unknown>): Promise<void> {
+  // The timers of the clock do not keep a process: without this one, a command that only waits would end as if done.
+  const alive = setInterval(() => undefined, longMs)
   try {
     await program()
     process.exitCode = 0
@@ -83,5 +87,7 @@ export async function runProgram(program: () => Promise<unknown>): Promise<void>
     process.stderr.write(`isthmus: ${errorText(thrown).trim()}\n`)
     // Whatever a start that failed half-way has left open does not keep the process.
     process.exit(1)
+  } finally {
+    clearInterval(alive)
   }
 }
