@@ -1,6 +1,6 @@
 /** Keeps kube-apiserver's trust in a server that it stands in front of. */
-import type { ObjectMeta } from '../api/meta.ts'
-import type { Cluster, Resource } from '../cluster/cluster.ts'
+import { apiServices, isServedBy, isServedByDefinition, type ServiceName } from '../cluster/api-services.ts'
+import type { Cluster } from '../cluster/cluster.ts'
 import { startInformer } from '../cluster/informer.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/log.ts'
@@ -11,32 +11,15 @@ export type CaBundleOptions = {
   /** `<version>.<group>` of each. */
   readonly apiServices: readonly string[]
   /** The Service that they must name: others are somebody else's. */
-  readonly service: { readonly namespace: string; readonly name: string }
+  readonly service: ServiceName
   /** PEM of the authority of the serving certificate. */
   readonly caBundle: string
   readonly clock: Clock
   readonly log: Logger
 }
 
-type ApiService = {
-  readonly apiVersion: string
-  readonly kind: string
-  readonly metadata: ObjectMeta
-  readonly spec: {
-    readonly service?: { readonly namespace?: string; readonly name?: string } | null
-    readonly caBundle?: string
-    readonly insecureSkipTLSVerify?: boolean
-  }
-}
-
-const apiServices: Resource<ApiService> = {
-  group: 'apiregistration.k8s.io',
-  version: 'v1',
-  apiVersion: 'apiregistration.k8s.io/v1',
-  kind: 'APIService',
-  plural: 'apiservices',
-  namespaced: false,
-}
+const takenByDefinition =
+  'a CustomResourceDefinition serves this version, and requests do not come here: isthmus migrate'
 
 /**
  * Writes the authority of our certificate into the APIServices that name our Service, again whenever somebody changes it,
@@ -53,9 +36,9 @@ export function keepCaBundle(options: CaBundleOptions, signal: AbortSignal): voi
   )
   const reconcile = async (name: string, inner: AbortSignal): Promise<void> => {
     const current = informers.get(name)?.get({ name })
-    const isOurs =
-      current?.spec.service?.namespace === service.namespace && current.spec.service.name === service.name
-    if (!isOurs || current.metadata.deletionTimestamp !== undefined) return
+    if (current === undefined || current.metadata.deletionTimestamp !== undefined) return
+    if (isServedByDefinition(current)) log.error(takenByDefinition, { apiService: name })
+    if (!isServedBy(current, service)) return
     if (current.spec.caBundle === caBundle && current.spec.insecureSkipTLSVerify !== true) return
     // Both together are refused.
     const patch = { spec: { caBundle, insecureSkipTLSVerify: null } }

@@ -23,6 +23,7 @@ import { startInformer } from '../cluster/informer.ts'
 import { keepCaBundle } from '../identity/api-service.ts'
 import { unlessAborted } from '../kernel/abort.ts'
 import { isReason } from '../kernel/errors.ts'
+import { apiServiceNames } from './api-service-names.ts'
 import { componentRights } from './component-rights.ts'
 import type { Context } from './context.ts'
 import type { Foundation, Surround, Surroundings } from './server.ts'
@@ -162,12 +163,9 @@ function servingOf({ identity, options }: Foundation, parts: Parts): ServingCert
   const [serverName] = namesOf(service)
   if (certificate !== undefined) return certificateFromFiles({ ...certificate, serverName })
   const { clock, log, signal } = parts.context
-  const served = kinds.filter(kind => kind.servers.some(server => server === options.serves))
-  const apiServices = new Set(
-    served.flatMap(({ group, versions }) => versions.map(v => `${v.name}.${group}`)),
-  )
   const { cluster } = parts.underneath
-  const keeping = { cluster, apiServices: [...apiServices], service, caBundle: identity.caBundle, clock, log }
+  const apiServices = apiServiceNames(options.serves)
+  const keeping = { cluster, apiServices, service, caBundle: identity.caBundle, clock, log }
   keepCaBundle(keeping, signal)
   return ownCertificate(identity, options.name)
 }

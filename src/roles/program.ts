@@ -8,8 +8,10 @@ import { dnsDoctorCommand } from './dns-doctor-command.ts'
 import { fleetCommand } from './fleet-command.ts'
 import { hubCommand } from './hub-command.ts'
 import { memberCommand } from './member-command.ts'
+import { migrateCommand } from './migrate-command.ts'
 import type { Settings } from './setting.ts'
 import { tokenCreateCommand } from './token-command.ts'
+import { uninstallCommand } from './uninstall-command.ts'
 
 /** By what is typed to call them. */
 export const commands: Readonly<Record<string, CommandDefinition<Settings>>> = {
@@ -20,6 +22,8 @@ export const commands: Readonly<Record<string, CommandDefinition<Settings>>> = {
   dns: dnsCommand,
   'dns doctor': dnsDoctorCommand,
   'token create': tokenCreateCommand,
+  migrate: migrateCommand,
+  uninstall: uninstallCommand,
 }
 
 export function makeProgram(environment: Environment): Command {

@@ -6,6 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { productImage } from '../../hack/image/product-root.ts'
 import manifest from '../../package.json' with { type: 'json' }
 import { parseYaml } from '../../src/codec/yaml.ts'
+import { apiServiceNames } from '../../src/roles/api-service-names.ts'
 import { flagName, variableName } from '../../src/roles/command.ts'
 import { commands } from '../../src/roles/program.ts'
 import { copyOfDeploy, overlays } from '../support/deploy.ts'
@@ -130,6 +131,26 @@ describe.skipIf(kubectl === undefined)('deploy', () => {
       )
       expect(has).toBe(spec.replicas > 1)
     }
+  })
+})
+
+describe.skipIf(kubectl === undefined)('the Job that uninstalls', () => {
+  const objects = (): readonly object[] => built('uninstall')
+
+  it('says what the program takes', () => {
+    const job = objects().find(object => 'kind' in object && object.kind === 'Job')
+    const image = `isthmus.dev/isthmus:${manifest.version}`
+    const args = ['uninstall', '--kubeconfig=in-cluster']
+    expect(job).toMatchObject({ spec: { template: { spec: { containers: [{ image, args }] } } } })
+  })
+
+  it('may delete the APIServices of the member', () => {
+    const resourceNames = apiServiceNames('member')
+    expect(objects()).toContainEqual(
+      expect.objectContaining({
+        rules: expect.arrayContaining([expect.objectContaining({ resourceNames, verbs: ['get', 'delete'] })]),
+      }),
+    )
   })
 })
 
