@@ -7,8 +7,7 @@ import { type RunningDns, runDns } from '../support/dns-responder.ts'
 import { type TcpClient, tcpClient } from '../support/dns-socket.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePorts, temporaryFolder } from '../support/fleet.ts'
-import { hasGo } from '../support/go-module.ts'
-import { multiclusterCorefile, startCoreDns } from './coredns.ts'
+import { coreDnsMissing, multiclusterCorefile, startCoreDns } from './coredns.ts'
 import { type Difference, deviations } from './deviations.ts'
 import { clusters, randomServices } from './random-services.ts'
 import {
@@ -28,8 +27,8 @@ const names = ['shop', 'prod'].flatMap(namespace =>
 const types = ['A', 'AAAA', 'SRV', 'TXT', 'MX', 'PTR', 'HTTPS', 'CNAME', 'NS', 'SOA']
 const frontTypes = ['A', 'AAAA', 'SRV', 'TXT']
 
-const go = hasGo()
-if (!go) process.stdout.write('skipped: there is no Go to build CoreDNS with\n')
+const missing = coreDnsMissing()
+if (missing !== undefined) process.stdout.write(`skipped: ${missing}\n`)
 
 /** Every name that could mean something, and some that cannot. */
 function namesOf({ namespace, name, slices }: Service): readonly string[] {
@@ -88,7 +87,7 @@ function isSame(ours: Shown, theirs: Shown, type: string): boolean {
   return said(ours, type) === said(theirs, type) && theirs.additional.every(text => added.has(record(text)))
 }
 
-describe.skipIf(!go)(`beside CoreDNS (DIFFERENTIAL_SEED=${seed})`, () => {
+describe.skipIf(missing !== undefined)(`beside CoreDNS (DIFFERENTIAL_SEED=${seed})`, () => {
   const folder = temporaryFolder()
   let services = randomServices(names, seed)
   let world: World

@@ -1,7 +1,7 @@
 /** CoreDNS, built once from test/peers/coredns. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { buildGo } from '../support/go-module.ts'
+import { buildGo, type GoProgram, goProgram } from '../support/go-module.ts'
 import { type Peer, startPeer } from './peer.ts'
 
 export type CoreDnsOptions = {
@@ -13,10 +13,18 @@ export type CoreDnsOptions = {
   readonly name?: string
 }
 
+const program: GoProgram = { module: 'test/peers/coredns' }
+
+/** Why there is no CoreDNS to run, undefined if there is. */
+export function coreDnsMissing(): string | undefined {
+  const found = goProgram(program, 'programs')
+  return 'missing' in found ? found.missing : undefined
+}
+
 export function startCoreDns({ folder, port, corefile, name }: CoreDnsOptions): Promise<Peer> {
   const file = join(folder, `Corefile-${port}`)
   writeFileSync(file, corefile)
-  const command = buildGo({ module: 'test/peers/coredns' })
+  const command = buildGo(program)
   return startPeer({ command, args: ['-conf', file], port, ...(name === undefined ? {} : { name }) })
 }
 

@@ -10,8 +10,7 @@ import { tcpClient, udpClient } from '../support/dns-socket.ts'
 import { fullName, summary } from '../support/dns-text.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePorts, temporaryFolder } from '../support/fleet.ts'
-import { hasGo } from '../support/go-module.ts'
-import { startCoreDns } from './coredns.ts'
+import { coreDnsMissing, startCoreDns } from './coredns.ts'
 import { hasPeer, type Peer } from './peer.ts'
 import { startUnbound } from './unbound.ts'
 
@@ -138,7 +137,7 @@ function blockOf(overlay: string, file: string, key: string, port: number): stri
     .replace(/prometheus .*/, `prometheus 127.0.0.1:${port + 1}`)
 }
 
-describe.skipIf(!hasGo())('CoreDNS in front, with the block of', () => {
+describe.skipIf(coreDnsMissing() !== undefined)('CoreDNS in front, with the block of', () => {
   it.each(overlays)('deploy/dns/%s, resolves everything', { timeout: 300_000 }, async (...overlay) => {
     const { port } = await front(free =>
       startCoreDns({ folder: folder.path, port: free, corefile: blockOf(...overlay, free) }),

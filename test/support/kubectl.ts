@@ -19,12 +19,17 @@ export type KubectlBinary = { readonly name: string; readonly path: string }
 export function kubectlBinaries(): readonly KubectlBinary[] {
   const named = process.env.KUBECTLS?.split(' ').filter(Boolean) ?? []
   if (named.length > 0) return named.map(path => ({ name: path, path }))
-  if (process.env.ISTHMUS_GO === 'build') return releases.map(releaseBinary)
+  if (process.env.ISTHMUS_GO === 'build') return releaseBinaries()
   const built = releases.toReversed().flatMap(release => {
     const path = builtGo(programOf(release))
     return path === undefined ? [] : [{ name: `kubectl ${release}`, path }]
   })
   return [...built, ...(runs('kubectl') ? [{ name: 'kubectl', path: 'kubectl' }] : [])].slice(0, 1)
+}
+
+/** Builds those releases that are not there yet; returns all. */
+export function releaseBinaries(): readonly KubectlBinary[] {
+  return releases.map(releaseBinary)
 }
 
 function releaseBinary(release: string): KubectlBinary {
