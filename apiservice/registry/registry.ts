@@ -102,7 +102,6 @@ const writeVerbs: Verbs = new Map([
   ['update', update],
   ['patch', patch],
   ['delete', remove],
-  ['deletecollection', removeCollection],
 ])
 const statusVerbs: Verbs = new Map([
   ['get', (call, signal) => get(call, undefined, signal)],
@@ -116,8 +115,14 @@ const scaleVerbs: Verbs = new Map([
 ])
 const finalizeVerbs: Verbs = new Map([['update', update]])
 
+function collectionVerbs({ deletesCollection }: AnyKind): Verbs {
+  return new Map(deletesCollection ? [['deletecollection', removeCollection]] : [])
+}
+
 function storedVerbs(kind: AnyKind): ReadonlyMap<Subresource, Verbs> {
-  const verbs = new Map<Subresource, Verbs>([['', new Map([...readVerbs(undefined), ...writeVerbs])]])
+  const verbs = new Map<Subresource, Verbs>([
+    ['', new Map([...readVerbs(undefined), ...writeVerbs, ...collectionVerbs(kind)])],
+  ])
   if (kind.status !== undefined) verbs.set('status', statusVerbs)
   if (kind.scale !== undefined) verbs.set('scale', scaleVerbs)
   if (kind.finalize !== undefined) verbs.set('finalize', finalizeVerbs)

@@ -101,6 +101,8 @@ export type KindDefinition<P extends Properties> = {
   readonly unconditionalUpdate?: boolean
   /** PUT creates what it does not find, as some built-in kinds allow. */
   readonly createOnUpdate?: boolean
+  /** DELETE on the collection deletes what is selected in it. False for namespaces: one request would be too much. */
+  readonly deletesCollection?: boolean
   /**
    * The garbage collector knows the kind: a deletion can wait for what an object owns, or orphan it. Where it does not,
    * every deletion is at once, for nobody would take the finalizer away.
@@ -228,6 +230,7 @@ export function defineKind<const P extends Properties>(definition: KindDefinitio
     strategicMergePatch: false,
     unconditionalUpdate: false,
     createOnUpdate: false,
+    deletesCollection: true,
     generation: true,
     isCollected: true,
     columns: [],

@@ -4,7 +4,7 @@ import { must } from './frame/must.ts'
 import type { Json } from './frame/published.ts'
 import { Scene } from './frame/scene.ts'
 import { mergePatch, type Subject, strategicPatch } from './frame/subject.ts'
-import { aSuite, isReadable, isServed, isStored } from './frame/suite.ts'
+import { aSuite, deletesCollection, isReadable, isServed, isStored } from './frame/suite.ts'
 
 const suite = aSuite()
 
@@ -12,7 +12,7 @@ const metadataOf = (as: string) =>
   `application/vnd.kubernetes.protobuf;as=${as};g=meta.k8s.io;v=v1,application/json;as=${as};g=meta.k8s.io;v=v1,application/json`
 const metadataOnly = { accept: metadataOf('PartialObjectMetadata') }
 
-suite.every(isStored, subject => {
+suite.every(deletesCollection, subject => {
   must(139, 'has nothing left after a deletecollection, as the namespace controller sends it', async () => {
     const place = await subject.place()
     for (let n = 0; n < 3; n += 1) await place.make()
@@ -30,7 +30,9 @@ suite.every(isStored, subject => {
     expect(left.body.items).toHaveLength(held)
     for (const { metadata } of left.body.items) expect(metadata).toHaveProperty('deletionTimestamp')
   })
+})
 
+suite.every(isStored, subject => {
   must(141, 'takes the patches of the garbage collector', async () => {
     const place = await subject.place()
     const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: 'owner-uid' }

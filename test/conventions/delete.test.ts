@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import type { KubeObject } from '../../src/api/meta.ts'
 import { must } from './frame/must.ts'
 import type { Place } from './frame/subject.ts'
-import { aSuite, isStored } from './frame/suite.ts'
+import { aSuite, deletesCollection, isStored } from './frame/suite.ts'
 
 const suite = aSuite()
 
@@ -164,6 +164,10 @@ suite.every(isStored, subject => {
     expect(await finalizersAfter('Orphan')).toEqual([finalizer, ...ofCollector('orphan')])
     expect(await finalizersAfter('Background')).toEqual([finalizer])
   })
+})
+
+suite.every(deletesCollection, subject => {
+  const { kind } = subject
 
   must([50, 139], 'is gone with its collection when that is answered, as far as it is selected', async () => {
     const place = await subject.place()
@@ -172,15 +176,14 @@ suite.every(isStored, subject => {
       await place.make(),
       await place.make({ labels: { mark: 'no' } }),
     ]
-    const remaining = async () =>
-      (await place.list()).filter(object => !isHeld(object)).map(object => object.metadata.name)
+    const remaining = async () => (await place.list()).map(object => object.metadata.name)
     const drop = async (query: string) =>
       suite.ask(`${place.collection}?${place.selector}${query}`, { method: 'DELETE' })
     const first = await drop(',mark%3Dyes')
     expect(first).toMatchObject({ code: 200, body: { kind: `${kind.kind}List`, items: [chosen] } })
-    if (!isHeld(chosen)) expect(await remaining()).toEqual([named, kept].map(nameOf).toSorted(byName))
+    expect(await remaining()).toEqual([named, kept].map(nameOf).toSorted(byName))
     await drop(`&fieldSelector=metadata.name%3D${named.metadata.name}`)
-    if (!isHeld(chosen)) expect(await remaining()).toEqual([nameOf(kept)])
+    expect(await remaining()).toEqual([nameOf(kept)])
     await drop('')
     expect(await remaining()).toEqual([])
   })
@@ -196,9 +199,22 @@ suite.every(isStored, subject => {
       ...(await place.list()).map(one => place.delete(one)),
     ])
     for (const { code } of answers.slice(0, 3)) expect(code).toBe(200)
-    expect((await place.list()).filter(object => !isHeld(object))).toEqual([])
+    expect(await place.list()).toEqual([])
   })
 })
+
+suite.every(
+  kind => isStored(kind) && !kind.deletesCollection,
+  subject => {
+    must(50, 'does not take deletecollection where kube-apiserver has no such verb', async () => {
+      const place = await subject.place()
+      const made = await place.make()
+      const refused = await suite.ask(`${place.collection}?${place.selector}`, { method: 'DELETE' })
+      expect(refused.body).toMatchObject({ code: 405, reason: 'MethodNotAllowed' })
+      expect((await place.get(made)).body).toEqual(made)
+    })
+  },
+)
 
 const nameOf = ({ metadata }: KubeObject): string => metadata.name
 const byName = (a: string, b: string): number => (a < b ? -1 : 1)

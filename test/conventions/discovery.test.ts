@@ -18,11 +18,14 @@ const accepts = {
   '1.27': `${aggregated('v2beta1')},application/json`,
 }
 
-const verbsOf = {
+const verbsByStorage = {
   stored: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
   view: ['get', 'list', 'watch'],
   review: ['create'],
 }
+
+const verbsOf = ({ deletesCollection, storage }: Subject['kind']): readonly string[] =>
+  verbsByStorage[storage].filter(verb => verb !== 'deletecollection' || deletesCollection)
 
 /** The subresources that a kind declares, sorted. */
 function subresourcesOf({ kind }: Subject): readonly string[] {
@@ -60,7 +63,7 @@ suite.every(isServed, subject => {
           singularName: kind.singular,
           namespaced: kind.scope === 'Namespaced',
           kind: kind.kind,
-          verbs: verbsOf[kind.storage],
+          verbs: verbsOf(kind),
           ...(kind.shortNames.length === 0 ? {} : { shortNames: kind.shortNames }),
           ...(kind.categories.length === 0 ? {} : { categories: kind.categories }),
           ...(kind.storage === 'stored'
@@ -98,7 +101,7 @@ suite.every(isServed, subject => {
         responseKind: { group: kind.group, version: name, kind: kind.kind },
         scope: kind.scope,
         singularResource: kind.singular,
-        verbs: verbsOf[kind.storage],
+        verbs: verbsOf(kind),
       })
       const below: readonly Below[] = resource.subresources ?? []
       expect(below.map(({ subresource }) => subresource)).toEqual(subresourcesOf(subject))

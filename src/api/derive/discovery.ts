@@ -101,7 +101,8 @@ const verbsByStorage: Readonly<Record<AnyKind['storage'], readonly string[]>> = 
 
 /** What may be done with objects of a kind, sorted. */
 export function verbsOf(kind: AnyKind): readonly string[] {
-  return verbsByStorage[kind.storage]
+  const verbs = verbsByStorage[kind.storage]
+  return kind.deletesCollection ? verbs : verbs.filter(verb => verb !== 'deletecollection')
 }
 
 export type Subresource = {

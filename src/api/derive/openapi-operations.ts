@@ -83,7 +83,7 @@ function operationsOf(kind: AnyKind, version: string): readonly Operation[] {
       return [
         list(place),
         create(place),
-        deleteCollection(place),
+        ...(kind.deletesCollection ? [deleteCollection(place)] : []),
         read(place),
         replace(place),
         patch(place),

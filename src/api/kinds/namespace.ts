@@ -41,6 +41,7 @@ export const NamespaceKind = defineKind({
   nameRule: 'dns1123Label',
   strategicMergePatch: true,
   unconditionalUpdate: true,
+  deletesCollection: false,
   generation: false,
   protobuf: {
     spec: message(2, { finalizers: 1 }),

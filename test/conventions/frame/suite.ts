@@ -11,6 +11,7 @@ import { Subject } from './subject.ts'
 export type Which = (kind: AnyKind) => boolean
 
 export const isStored: Which = kind => kind.storage === 'stored'
+export const deletesCollection: Which = kind => isStored(kind) && kind.deletesCollection
 export const isComputed: Which = kind => kind.storage === 'view'
 /** Can be read: it is stored, or computed from what is stored. */
 export const isReadable: Which = kind => kind.storage !== 'review'

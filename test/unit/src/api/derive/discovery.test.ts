@@ -79,6 +79,7 @@ describe('discovery', () => {
 
   it('tells what may be done by how a kind is kept', () => {
     expect(verbsOf(kindNamed('Service'))).toEqual(all)
+    expect(verbsOf(kindNamed('Namespace'))).toEqual(all.filter(verb => verb !== 'deletecollection'))
     expect(verbsOf(kindNamed('SelfSubjectAccessReview'))).toEqual(['create'])
     expect(verbsOf(kindNamed('Importable'))).toEqual(['get', 'list', 'watch'])
     expect(subresourcesOf(kindNamed('Namespace')).map(s => s.name)).toEqual(['finalize', 'status'])
