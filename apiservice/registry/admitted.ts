@@ -75,6 +75,6 @@ function metadataErrors(
 function warn({ request, resource }: Call, { sent, old }: Write, object: KubeObject): void {
   const owners = duplicateOwnerWarning(sent.metadata)
   if (owners !== undefined) request.warn(owners)
-  for (const text of metadataWarnings(object)) request.warn(text)
+  for (const text of metadataWarnings(resource.kind, object)) request.warn(text)
   for (const text of resource.kind.warn(object, old)) request.warn(text)
 }

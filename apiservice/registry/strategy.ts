@@ -111,7 +111,7 @@ function withMetadataOf(kind: AnyKind, sent: KubeObject, old: KubeObject): KubeO
   return { ...before, metadata: metadataForUpdate(said, before.metadata) }
 }
 
-/** A uid that differs stays, for validation to refuse. */
+/** A uid that differs stays, and a deletion that nobody asked for, for validation to refuse. */
 function metadataForUpdate(sent: ObjectMeta, old: ObjectMeta): ObjectMeta {
   const metadata = ownMetadata(sent)
   if (old.namespace !== undefined) metadata.namespace = old.namespace
@@ -119,10 +119,10 @@ function metadataForUpdate(sent: ObjectMeta, old: ObjectMeta): ObjectMeta {
   if (metadata.uid === undefined && old.uid !== undefined) metadata.uid = old.uid
   if (old.generation !== undefined) metadata.generation = old.generation
   if (old.creationTimestamp !== undefined) metadata.creationTimestamp = old.creationTimestamp
-  if (old.deletionTimestamp !== undefined) metadata.deletionTimestamp = old.deletionTimestamp
-  if (old.deletionGracePeriodSeconds !== undefined) {
-    metadata.deletionGracePeriodSeconds = old.deletionGracePeriodSeconds
-  }
+  const deletionTimestamp = old.deletionTimestamp ?? sent.deletionTimestamp
+  if (deletionTimestamp) metadata.deletionTimestamp = deletionTimestamp
+  const seconds = sent.deletionGracePeriodSeconds ?? old.deletionGracePeriodSeconds
+  if (seconds !== undefined) metadata.deletionGracePeriodSeconds = seconds
   return addAttachments(metadata, sent)
 }
 

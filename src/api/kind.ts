@@ -108,6 +108,10 @@ export type KindDefinition<P extends Properties> = {
    * every deletion is at once, for nobody would take the finalizer away.
    */
   readonly isCollected?: boolean
+  /**
+   * What becomes of finalizers without a domain: custom resources are warned of them, most built-in kinds refuse them.
+   */
+  readonly plainFinalizers?: 'warned' | 'accepted' | 'refused'
   /** `metadata.generation` is kept. Custom resources always do; of the built-in kinds only some. */
   readonly generation?: boolean
   /**
@@ -233,6 +237,7 @@ export function defineKind<const P extends Properties>(definition: KindDefinitio
     deletesCollection: true,
     generation: true,
     isCollected: true,
+    plainFinalizers: 'warned',
     columns: [],
     conditions: {},
     selectableFields: {},

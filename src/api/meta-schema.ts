@@ -4,23 +4,25 @@
  */
 import { s } from './schema.ts'
 
-const ownerReference = s.object(
-  {
-    apiVersion: s.string({ description: 'API version of the owner.' }),
-    kind: s.string({ description: 'Kind of the owner.' }),
-    name: s.string({ description: 'Name of the owner.' }),
-    uid: s.string({ description: 'UID of the owner.' }),
-    controller: s.optional(
-      s.boolean({ description: 'Whether this owner is the controller that manages the object.' }),
-    ),
-    blockOwnerDeletion: s.optional(
-      s.boolean({
-        description:
-          'Whether a foreground deletion of the owner waits until this object is gone. Setting it takes the right to delete the owner.',
-      }),
-    ),
-  },
-  { description: 'An object that owns this one and is in the same namespace, or cluster-scoped.' },
+const ownerReference = s.atomic(
+  s.object(
+    {
+      apiVersion: s.string({ description: 'API version of the owner.' }),
+      kind: s.string({ description: 'Kind of the owner.' }),
+      name: s.string({ description: 'Name of the owner.' }),
+      uid: s.string({ description: 'UID of the owner.' }),
+      controller: s.optional(
+        s.boolean({ description: 'Whether this owner is the controller that manages the object.' }),
+      ),
+      blockOwnerDeletion: s.optional(
+        s.boolean({
+          description:
+            'Whether a foreground deletion of the owner waits until this object is gone. Setting it takes the right to delete the owner.',
+        }),
+      ),
+    },
+    { description: 'An object that owns this one and is in the same namespace, or cluster-scoped.' },
+  ),
 )
 
 const managedFieldsEntry = s.object(

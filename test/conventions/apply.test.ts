@@ -173,6 +173,38 @@ suite.every(isStored, subject => {
     expect(left.body.metadata.ownerReferences).toEqual([owner('bob')])
   })
 
+  must(68, 'is not managed by who applies nothing but its type', async () => {
+    const place = await subject.place()
+    const made = await place.make()
+    const { apiVersion } = made
+    const type = { apiVersion, kind: made.kind }
+    const answer = await place.patch(made, type, { type: applyPatch, query: '?fieldManager=nobody' })
+    expect(answer).toMatchObject({ code: 200 })
+    const managers = answer.body.metadata.managedFields?.map((entry: { manager?: string }) => entry.manager)
+    expect(managers).not.toContain('nobody')
+  })
+
+  must([68, 70], 'has each of its owners as a whole from whoever applied it', async () => {
+    const place = await subject.place()
+    const made = await place.make()
+    const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: 'u' }
+    const of = (more: object) => config(made, { ownerReferences: [{ ...owner, ...more }] })
+    const first = await place.apply(of({ controller: true }), 'ann')
+    const owned = (body: KubeObject, manager: string) =>
+      body.metadata.managedFields?.find((entry: { manager?: string }) => entry.manager === manager)?.fieldsV1
+    const item = { 'f:metadata': { 'f:ownerReferences': { 'k:{"uid":"u"}': {} } } }
+    expect(owned(first.body, 'ann')).toEqual(item)
+    const refused = await place.apply(of({ blockOwnerDeletion: true }), 'bob')
+    expect(refused.body).toMatchObject({
+      code: 409,
+      details: { causes: [{ field: '.metadata.ownerReferences[uid="u"]', message: 'conflict with "ann"' }] },
+    })
+    const forced = await place.apply(of({ blockOwnerDeletion: true }), 'bob', '&force=true')
+    expect(forced.body.metadata.ownerReferences).toEqual([{ ...owner, blockOwnerDeletion: true }])
+    expect(owned(forced.body, 'bob')).toEqual(item)
+    expect(owned(forced.body, 'ann')).toBeUndefined()
+  })
+
   must(69, 'stays as it is when the same is applied again, later too', async () => {
     const place = await subject.place()
     const sample = applied(place)

@@ -87,7 +87,11 @@ suite.every(isStored, subject => {
       [{ labels: { a: 'not a value' } }, 'metadata.labels'],
       [{ annotations: { big: 'x'.repeat(262_145) } }, 'metadata.annotations'],
       [{ finalizers: ['a b'] }, 'metadata.finalizers'],
-      [{ ownerReferences: [owner] }, 'metadata.ownerReferences.uid'],
+      [{ ownerReferences: [owner] }, 'metadata.ownerReferences[0].uid'],
+      [
+        { ownerReferences: [{ ...owner, uid: 'u', apiVersion: 'a/b/c' }] },
+        'metadata.ownerReferences[0].apiVersion',
+      ],
     ]
     for (const [metadata, field] of faults) {
       const { body } = await place.create(place.sample(metadata))
@@ -97,6 +101,23 @@ suite.every(isStored, subject => {
     }
     const whole = { annotations: { big: 'x'.repeat(262_144 - 3) } }
     expect((await place.create(place.sample(whole))).code).toBe(201)
+  })
+
+  must(31, 'says of a finalizer without a domain what kube-apiserver says of the kind', async () => {
+    const place = await subject.place()
+    const answer = await place.create(place.sample({ finalizers: ['x'] }))
+    const refusal = {
+      reason: 'FieldValueInvalid',
+      field: 'metadata.finalizers[0]',
+      message: 'Invalid value: "x": name is neither a standard finalizer name nor is it fully qualified',
+    }
+    const isRefused = kind.plainFinalizers === 'refused'
+    expect(answer.code).toBe(isRefused ? 422 : 201)
+    if (isRefused) expect(answer.body.details.causes).toContainEqual(refusal)
+    const warnings =
+      kind.plainFinalizers === 'warned' ? [expect.stringContaining('metadata.finalizers: "x"')] : []
+    expect(answer.warnings).toEqual(warnings)
+    if (!isRefused) await place.patch(answer.body, { metadata: { finalizers: null } })
   })
 
   must(32, 'is a 400 where body and path disagree', async () => {

@@ -43,7 +43,8 @@ function ofList(document: Json, schema: Extensions & Json, items: readonly Json[
           const key = Object.fromEntries(
             names.map(name => [name, item[name] ?? resolved(document, keyed.properties[name]).default]),
           )
-          return [`k:${JSON.stringify(key)}`, { '.': {}, ...ownedBy(document, schema.items, item) }]
+          const parts = ownedBy(document, schema.items, item)
+          return [`k:${JSON.stringify(key)}`, Object.keys(parts).length === 0 ? {} : { '.': {}, ...parts }]
         }),
       )
     }

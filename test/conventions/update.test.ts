@@ -71,6 +71,27 @@ suite.every(isStored, subject => {
     watch.close()
   })
 
+  must([39, 45], 'is not marked for deletion by a write, and its mark stays as it is', async () => {
+    const place = await subject.place()
+    const made = await place.make({ finalizers: ['conventions.test/f'] })
+    const mark = { deletionTimestamp: '2020-01-01T00:00:00Z' }
+    const marked = { ...made, metadata: { ...made.metadata, ...mark } }
+    for (const { body } of [await place.put(marked), await place.patch(made, { metadata: mark })]) {
+      expect(body).toMatchObject({ code: 422, reason: 'Invalid' })
+      expect(body.message).toContain(
+        'metadata.deletionTimestamp: Invalid value: "2020-01-01T00:00:00Z": field is immutable',
+      )
+    }
+    expect((await place.get(made)).body).toEqual(made)
+    const going = (await place.delete(made)).body
+    expect((await place.patch(going, { metadata: mark })).body).toEqual(going)
+    const later = await place.patch(going, { metadata: { deletionGracePeriodSeconds: 9 } })
+    expect(later.body).toMatchObject({ code: 422 })
+    expect(later.body.message).toContain(
+      'metadata.deletionGracePeriodSeconds: Invalid value: 9: field is immutable',
+    )
+  })
+
   must(39, 'has a new generation only for what is neither metadata nor status', async () => {
     const place = await subject.place()
     const made = await place.make()

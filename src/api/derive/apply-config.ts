@@ -46,7 +46,7 @@ export function applyConfig(application: Application): Outcome {
   const applied = ownablePart(kind, writer.subresource, application.applied)
   const before = knownManagers(application)
   const last = before.find(manager => isSame(manager, writer))
-  const claimed = claimedFields(shape, applied)
+  const claimed = claimedFields(shape, withoutEmptyMetadata(applied))
   const others = before.filter(manager => manager !== last)
   const merged = mergeApplied(shape, live, applied)
   // Whoever applies all that they applied before takes nothing away: that is most of all applies.
@@ -64,6 +64,12 @@ export function applyConfig(application: Application): Outcome {
       : [...left, { ...writer, time: timeOf(changes, last, writer), fields: claimed }]
   // A merge keeps what an object has to have, and nobody owns it to take it away.
   return { type: 'applied', object: object as KubeObject, managers }
+}
+
+/** Metadata are no field of their own: who says nothing in them claims nothing. */
+function withoutEmptyMetadata(applied: KubeObject): unknown {
+  const { metadata, ...rest } = applied
+  return Object.keys(metadata).length === 0 ? rest : applied
 }
 
 /** Who changed nothing does not get a new time. */

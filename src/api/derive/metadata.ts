@@ -9,7 +9,6 @@ import {
 } from '../../kernel/field-error.ts'
 import type { AnyKind, NameRule } from '../kind.ts'
 import type { KubeObject, ManagedFieldsEntry, ObjectMeta, OwnerReference } from '../meta.ts'
-import { parseApiVersion } from '../meta.ts'
 import {
   dns1035LabelErrors,
   dns1123LabelErrors,
@@ -48,15 +47,16 @@ export function validateMetadata(kind: AnyKind, object: KubeObject, old?: KubeOb
     ...labelErrors(meta.labels),
     ...annotationErrors(meta.annotations),
     ...ownerErrors(meta.ownerReferences),
-    ...finalizerErrors(meta.finalizers ?? []),
+    ...finalizerErrors(kind, meta.finalizers ?? []),
     ...managedFieldsErrors(meta.managedFields ?? []),
   ]
 }
 
 /** What the client is told about metadata that is legal and unwise. */
-export function metadataWarnings(object: KubeObject): readonly string[] {
+export function metadataWarnings(kind: AnyKind, object: KubeObject): readonly string[] {
+  if (kind.plainFinalizers !== 'warned') return []
   return (object.metadata.finalizers ?? [])
-    .filter(f => !f.includes('/') && !wellKnownFinalizers.has(f))
+    .filter(isPlainFinalizer)
     .slice(0, maxFaults)
     .map(
       f =>
@@ -181,28 +181,45 @@ function ownerErrors(owners: readonly OwnerReference[] = []): readonly FieldErro
   ]
 }
 
-function ownerReferenceErrors(owner: Partial<OwnerReference>): readonly FieldError[] {
-  const field = 'metadata.ownerReferences'
+/** A version, behind a slash where there is a group. */
+const groupVersionPattern = /^(?:[^/]*\/)?[^/]+$/
+
+function ownerReferenceErrors(owner: Partial<OwnerReference>, index: number): readonly FieldError[] {
+  const field = `metadata.ownerReferences[${index}]`
   const { apiVersion = '', kind = '', name = '', uid = '' } = owner
-  const { version } = parseApiVersion(apiVersion)
-  const empty = [
-    ...(version === '' ? [invalidValue(`${field}.apiVersion`, apiVersion, 'version must not be empty')] : []),
-    ...Object.entries({ kind, name, uid })
+  const faults = [
+    ...Object.entries({ apiVersion, kind, name, uid })
       .filter(([, value]) => value === '')
-      .map(([part, value]) => invalidValue(`${field}.${part}`, value, 'must not be empty')),
+      .map(([part]) => required(`${field}.${part}`, 'must not be empty')),
+    ...(apiVersion === '' || groupVersionPattern.test(apiVersion)
+      ? []
+      : [invalidValue(`${field}.apiVersion`, apiVersion, 'must be <group>/<version> or <version>')]),
   ]
   // Events come and go by the thousand; what they owned would go with them.
   const banned = apiVersion === 'v1' && kind === 'Event'
   return banned
-    ? [...empty, invalidValue(field, owner, '/v1, Kind=Event is disallowed from being an owner')]
-    : empty
+    ? [...faults, invalidValue(field, owner, '/v1, Kind=Event is disallowed from being an owner')]
+    : faults
 }
 
-function finalizerErrors(finalizers: readonly string[]): readonly FieldError[] {
+function isPlainFinalizer(name: string): boolean {
+  return !name.includes('/') && !wellKnownFinalizers.has(name)
+}
+
+/** Of a name without a domain that Kubernetes does not know. */
+export function plainFinalizerErrors(field: string, name: string): readonly FieldError[] {
+  const why = 'name is neither a standard finalizer name nor is it fully qualified'
+  return isPlainFinalizer(name) ? [invalidValue(field, name, why)] : []
+}
+
+function finalizerErrors({ plainFinalizers }: AnyKind, finalizers: readonly string[]): readonly FieldError[] {
   const field = 'metadata.finalizers'
   const both = finalizers.includes(orphan) && finalizers.includes(foreground)
   return [
-    ...firstFaults(finalizers, f => labelKeyErrors(f).map(e => invalidValue(field, f, e))),
+    ...firstFaults(finalizers, (f, i) => [
+      ...labelKeyErrors(f).map(e => invalidValue(field, f, e)),
+      ...(plainFinalizers === 'refused' ? plainFinalizerErrors(`${field}[${i}]`, f) : []),
+    ]),
     ...(both
       ? [invalidValue(field, finalizers, `finalizer ${orphan} and ${foreground} cannot be both set`)]
       : []),

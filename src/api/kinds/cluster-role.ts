@@ -18,6 +18,7 @@ export const ClusterRoleKind = defineKind({
   nameRule: 'pathSegment',
   strategicMergePatch: true,
   unconditionalUpdate: true,
+  plainFinalizers: 'refused',
   generation: false,
   protobuf: {
     rules: message(2, ruleFields),

@@ -19,6 +19,7 @@ export const ConfigMapKind = defineKind({
   servers: ['standalone'],
   strategicMergePatch: true,
   unconditionalUpdate: true,
+  plainFinalizers: 'refused',
   generation: false,
   protobuf: { data: 2, binaryData: 3, immutable: pointer(4) },
   properties: {

@@ -70,18 +70,22 @@ const endpoint = s.object(
   { description: 'One backend of a Service.' },
 )
 
-const port = s.object(
-  {
-    appProtocol: s.optional(s.string({ description: 'Protocol above the transport, as in the Service.' })),
-    name: s.optional(
-      s.string({
-        description: 'Name of the port in the Service; empty or a DNS label. Unique in the slice.',
-      }),
-    ),
-    port: s.optional(s.int({ description: 'Port number. Not given means all ports.' })),
-    protocol: s.optional(s.string({ default: 'TCP', description: 'TCP, UDP or SCTP; TCP when not given.' })),
-  },
-  { description: 'A port of the endpoints.' },
+const port = s.atomic(
+  s.object(
+    {
+      appProtocol: s.optional(s.string({ description: 'Protocol above the transport, as in the Service.' })),
+      name: s.optional(
+        s.string({
+          description: 'Name of the port in the Service; empty or a DNS label. Unique in the slice.',
+        }),
+      ),
+      port: s.optional(s.int({ description: 'Port number. Not given means all ports.' })),
+      protocol: s.optional(
+        s.string({ default: 'TCP', description: 'TCP, UDP or SCTP; TCP when not given.' }),
+      ),
+    },
+    { description: 'A port of the endpoints.' },
+  ),
 )
 
 const properties = {
@@ -123,6 +127,7 @@ export const EndpointSliceKind = defineKind({
     ports: message(3, { name: pointer(1), protocol: pointer(2), port: pointer(3), appProtocol: pointer(4) }),
     addressType: 4,
   },
+  plainFinalizers: 'refused',
   unconditionalUpdate: true,
   properties,
   sample: {

@@ -54,6 +54,7 @@ export const EventKind = defineKind({
   servers: ['standalone'],
   strategicMergePatch: true,
   unconditionalUpdate: true,
+  plainFinalizers: 'refused',
   generation: false,
   isCollected: false,
   protobuf: {

@@ -13,6 +13,7 @@ export const LeaseKind = defineKind({
   description: 'Says who does something, of many who could.',
   servers: ['standalone'],
   strategicMergePatch: true,
+  plainFinalizers: 'accepted',
   generation: false,
   protobuf: {
     spec: message(2, {

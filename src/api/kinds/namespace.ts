@@ -1,4 +1,5 @@
 import { type FieldError, invalidValue } from '../../kernel/field-error.ts'
+import { plainFinalizerErrors } from '../derive/metadata.ts'
 import { ageColumn, defineKind, type ObjectOf } from '../kind.ts'
 import { labelKeyErrors } from '../names.ts'
 import { message } from '../protobuf-fields.ts'
@@ -42,6 +43,7 @@ export const NamespaceKind = defineKind({
   strategicMergePatch: true,
   unconditionalUpdate: true,
   deletesCollection: false,
+  plainFinalizers: 'refused',
   generation: false,
   protobuf: {
     spec: message(2, { finalizers: 1 }),
@@ -120,11 +122,7 @@ export const NamespaceKind = defineKind({
 
 function finalizerErrors(field: string, name: string): readonly FieldError[] {
   const errors = labelKeyErrors(name).map(e => invalidValue(field, name, e))
-  if (name.includes('/') || name === contentFinalizer) return errors
-  return [
-    ...errors,
-    invalidValue(field, name, 'name is neither a standard finalizer name nor is it fully qualified'),
-  ]
+  return [...errors, ...plainFinalizerErrors(field, name)]
 }
 
 export type Namespace = ObjectOf<typeof NamespaceKind>

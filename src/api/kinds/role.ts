@@ -17,6 +17,7 @@ export const RoleKind = defineKind({
   nameRule: 'pathSegment',
   strategicMergePatch: true,
   unconditionalUpdate: true,
+  plainFinalizers: 'refused',
   generation: false,
   protobuf: { rules: message(2, ruleFields) },
   properties: {

@@ -20,6 +20,7 @@ export const ServiceKind = defineKind({
   nameRule: 'dns1035Label',
   strategicMergePatch: true,
   unconditionalUpdate: true,
+  plainFinalizers: 'refused',
   generation: false,
   protobuf: serviceFields,
   properties: serviceProperties,

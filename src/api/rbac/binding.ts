@@ -11,6 +11,7 @@ export const bindingDefinition = {
   nameRule: 'pathSegment',
   strategicMergePatch: true,
   unconditionalUpdate: true,
+  plainFinalizers: 'refused',
   generation: false,
   protobuf: bindingFields,
   properties: bindingProperties,

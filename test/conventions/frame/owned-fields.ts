@@ -37,7 +37,9 @@ function listFields(schema: JsonSchema, items: readonly unknown[]): Fields {
       // Items of a keyed list are objects.
       const record = item as Readonly<Record<string, unknown>>
       const key = Object.fromEntries(keys.map(name => [name, record[name] ?? properties[name]?.default]))
-      return [`k:${JSON.stringify(key)}`, { '.': {}, ...appliedFields(schema.items ?? {}, item) }]
+      const parts = appliedFields(schema.items ?? {}, item)
+      // An item that is owned as a whole has nothing beside itself.
+      return [`k:${JSON.stringify(key)}`, isWhole(schema.items ?? {}) ? {} : { '.': {}, ...parts }]
     }),
   )
 }
