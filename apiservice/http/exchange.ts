@@ -198,9 +198,10 @@ function forgetRest(raw: RawRequest): void {
   if (!(stream.endAfterHeaders || stream.readableEnded)) stream.close(constants.NGHTTP2_NO_ERROR)
 }
 
+/** Of a request that names gzip, and not as what it does not want. */
 function takesGzip(raw: RawRequest): boolean {
   const accepted = raw.headers['accept-encoding']
-  return typeof accepted === 'string' && /(^|[ ,])gzip *(,|;|$)/.test(accepted)
+  return typeof accepted === 'string' && /(^|[ ,])gzip *(,|$|;(?! *q=0(\.0*)? *(,|$)))/.test(accepted)
 }
 
 function ignore(): void {

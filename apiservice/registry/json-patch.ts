@@ -1,8 +1,10 @@
 /**
- * JSON Patch (RFC 6902) with the bounds of kube-apiserver. Keys may have any name: `__proto__` and `constructor` are
- * data here.
+ * JSON Patch (RFC 6902) as kube-apiserver carries it out, which is more lenient: an index may count from the end, what is
+ * not there may be replaced, and a value that is not given is null. Keys may have any name: `__proto__` and `constructor`
+ * are data here.
  */
 import { isDeepStrictEqual } from 'node:util'
+import { maxFaults } from '../../src/api/derive/visit.ts'
 import { entryOf, isRecord, setEntry } from '../../src/api/record.ts'
 import {
   badRequest,
@@ -12,6 +14,7 @@ import {
   unprocessable,
 } from '../../src/kernel/errors.ts'
 import { fromJson } from '../../src/kernel/json.ts'
+import { fieldProblems } from './document.ts'
 
 export const maxOperations = 10_000
 /** How much the values that `copy` repeats may take together. */
@@ -30,21 +33,38 @@ type Pointer = readonly string[]
 
 type Container = Record<string, unknown> | unknown[]
 
-/** Throws 400 unless it is a list, 413 for too many operations, 422 for an operation that is none. */
+/** Null is no operation at all. Throws 400 unless it is a list, 413 for too many operations, 422 for an operation that is none. */
 export function jsonPatch(document: unknown): readonly Operation[] {
+  if (document === null) return []
   if (!Array.isArray(document)) throw badRequest('error decoding patch: a JSON patch is a list of operations')
   if (document.length > maxOperations) throw tooManyOperations(document.length, maxOperations)
   return document.map(toOperation)
 }
 
+const operationFields: ReadonlySet<string> = new Set(['op', 'path', 'from', 'value'])
+
+/** What field validation has to say about the operations themselves: members that are none of theirs, and duplicates. */
+export function jsonPatchProblems(document: unknown, duplicates: readonly string[]): readonly string[] {
+  const operations: readonly unknown[] = Array.isArray(document) ? document : []
+  const unknown = operations.flatMap((operation, index) =>
+    isRecord(operation)
+      ? Object.keys(operation)
+          .filter(name => !operationFields.has(name))
+          .map(name => `[${index}].${name}`)
+      : [],
+  )
+  return fieldProblems(duplicates, unknown.slice(0, maxFaults)).map(problem => `json patch ${problem}`)
+}
+
 function toOperation(raw: unknown): Operation {
+  if (raw === null) throw unprocessable()
   if (!isRecord(raw)) throw badRequest('error decoding patch: an operation of a JSON patch is an object')
-  const { op, path, from, value } = raw
+  const { op, path, from, value = null } = raw
   switch (op) {
-    case 'add':
     case 'replace':
     case 'test':
-      if (value === undefined) throw unprocessable()
+      return { op, path: path === '' ? [] : toPointer(path), value }
+    case 'add':
       return { op, path: toPointer(path), value }
     case 'remove':
       return { op, path: toPointer(path) }
@@ -56,8 +76,9 @@ function toOperation(raw: unknown): Operation {
   }
 }
 
+/** What comes before the first slash does not count. */
 function toPointer(text: unknown): Pointer {
-  if (typeof text !== 'string' || /^[^/]|~(?![01])/.test(text)) throw unprocessable()
+  if (typeof text !== 'string' || !text.includes('/')) throw unprocessable()
   return text
     .split('/')
     .slice(1)
@@ -84,8 +105,7 @@ function applyOperation(state: State, operation: Operation): void {
       remove(state, path)
       break
     case 'replace':
-      at(state, path)
-      put(state, path, structuredClone(operation.value))
+      replace(state, path, structuredClone(operation.value))
       break
     case 'test':
       test(state, path, operation.value)
@@ -99,15 +119,11 @@ function applyOperation(state: State, operation: Operation): void {
   }
 }
 
-/** A value that is not there counts as null, as in kube-apiserver. */
 function test(state: State, path: Pointer, expected: unknown): void {
-  const { container, key } = place(state, path)
-  if (!isDeepStrictEqual(entry(container, key) ?? null, expected)) throw unprocessable()
+  if (!isDeepStrictEqual(at(state, path), expected)) throw unprocessable()
 }
 
 function move(state: State, from: Pointer, path: Pointer): void {
-  const isInside = from.length < path.length && from.every((token, i) => token === path[i])
-  if (isInside) throw unprocessable()
   const value = at(state, from)
   remove(state, from)
   add(state, path, value)
@@ -122,30 +138,31 @@ function copied(state: State, from: Pointer): unknown {
 
 function add(state: State, path: Pointer, value: unknown): void {
   const { container, key } = place(state, path)
-  if (!Array.isArray(container)) setEntry(container, key, value)
-  else if (path.length === 0) container[0] = value
-  else {
-    const index = key === '-' ? container.length : toIndex(key)
-    if (index === undefined || index > container.length) throw unprocessable()
-    countMoved(state, container.length - index)
-    container.splice(index, 0, value)
+  if (!Array.isArray(container)) {
+    setEntry(container, key, value)
+    return
   }
+  const index = key === '-' ? container.length : toIndex(key, container.length + 1)
+  countMoved(state, container.length - index)
+  container.splice(index, 0, value)
 }
 
-function put(state: State, path: Pointer, value: unknown): void {
+function replace(state: State, path: Pointer, value: unknown): void {
+  if (path.length === 0 && !isContainer(value)) throw unprocessable()
   const { container, key } = place(state, path)
-  if (Array.isArray(container)) container[Number(key)] = value
+  if (Array.isArray(container)) container[toIndex(key, container.length)] = value
   else setEntry(container, key, value)
 }
 
 function remove(state: State, path: Pointer): void {
-  at(state, path)
-  if (path.length === 0) throw unprocessable()
   const { container, key } = place(state, path)
-  if (!Array.isArray(container)) delete container[key]
-  else {
-    countMoved(state, container.length - Number(key))
-    container.splice(Number(key), 1)
+  if (Array.isArray(container)) {
+    const index = toIndex(key, container.length)
+    countMoved(state, container.length - index)
+    container.splice(index, 1)
+  } else {
+    if (!Object.hasOwn(container, key)) throw unprocessable()
+    delete container[key]
   }
 }
 
@@ -155,12 +172,10 @@ function countMoved(state: State, items: number): void {
   if (state.movedItems > maxMovedItems) throw tooManyValues()
 }
 
-/** The value at a place that must be there. */
+/** The value at a place; a member that is not there counts as null. */
 function at(state: State, path: Pointer): unknown {
   const { container, key } = place(state, path)
-  const value = entry(container, key)
-  if (value === undefined) throw unprocessable()
-  return value
+  return entry(container, key)
 }
 
 /** What holds the place, and the place in it. */
@@ -181,13 +196,15 @@ function isContainer(value: unknown): value is Container {
 }
 
 function entry(container: Container, key: string): unknown {
-  if (Array.isArray(container)) {
-    const index = toIndex(key)
-    return index === undefined ? undefined : container[index]
-  }
-  return entryOf(container, key)
+  if (Array.isArray(container)) return container[toIndex(key, container.length)]
+  return entryOf(container, key) ?? null
 }
 
-function toIndex(key: string): number | undefined {
-  return /^(0|[1-9]\d{0,8})$/.test(key) ? Number(key) : undefined
+/** The index that a token means among so many, as Go reads numbers. A negative one counts from the end. */
+function toIndex(token: string, count: number): number {
+  if (!/^[+-]?\d+$/.test(token)) throw unprocessable()
+  const number = Number(token)
+  const index = number < 0 ? count + number : number
+  if (index < 0 || index >= count) throw unprocessable()
+  return index
 }

@@ -18,12 +18,12 @@ import { invalidValue } from '../../src/kernel/field-error.ts'
 import type { ApiRequest, Reply } from '../contract.ts'
 import { apply } from './apply.ts'
 import { applyMediaType, checkAddress, checkType, contentTypeOf, fieldProblems } from './document.ts'
-import { applyJsonPatch, jsonPatch } from './json-patch.ts'
+import { applyJsonPatch, jsonPatch, jsonPatchProblems } from './json-patch.ts'
 import { mergePatch } from './merge-patch.ts'
 import { type FieldValidation, writeOptions } from './options.ts'
 import { ownershipOf } from './ownership.ts'
 import type { Call, Resource } from './parts.ts'
-import { checkVersion } from './precondition.ts'
+import { checkPatched } from './precondition.ts'
 import { strategicMergePatch } from './strategic-merge-patch.ts'
 import { replacement } from './update.ts'
 import { type Current, change, type Decision } from './write.ts'
@@ -62,7 +62,7 @@ export async function patch(call: Call, signal: AbortSignal): Promise<Reply> {
   const decide = async (current: Current): Promise<Decision> => {
     const sent = patched(decodeBody(resource.apiVersion, resource.kind.kind, current.stored))
     await call.pace.rest()
-    checkVersion(resource, sent.metadata, current.object.metadata)
+    checkPatched(resource, sent.metadata, current.object.metadata)
     const ownership = ownershipOf(call, options.fieldManager, sent)
     return replacement(call, sent, { current, dryRun: options.dryRun, ownership }, signal)
   }
@@ -91,10 +91,13 @@ export async function readPatch(
   validation: FieldValidation,
 ): Promise<(current: KubeObject) => KubeObject> {
   const { request } = call
-  const { value, duplicates } = await decodePatch(await request.body(), contentTypeOf(request))
+  const type = contentTypeOf(request)
+  const { value, duplicates } = await decodePatch(await request.body(), type)
   await call.pace.rest()
   const patched = format(value, call.resource)
-  return current => toSent(call, patched(current), duplicates, validation)
+  const isJsonPatch = type === jsonPatchMediaType
+  const problems = isJsonPatch ? jsonPatchProblems(value, duplicates) : fieldProblems(duplicates, [])
+  return current => toSent(call, patched(current), problems, validation)
 }
 
 async function decodePatch(bytes: Buffer, type: string): Promise<Parsed> {
@@ -138,14 +141,14 @@ function sortOf(document: unknown): string {
 function toSent(
   call: Call,
   document: unknown,
-  duplicates: readonly string[],
+  ofPatch: readonly string[],
   validation: FieldValidation,
 ): KubeObject {
   const { resource, request } = call
   if (!isRecord(document)) throw undecodable(call, document, 'the patched document is not an object')
   checkType(resource, document.apiVersion, document.kind)
   const { object, unknown } = prune(resource.kind, decodePatched(call, document))
-  const problems = fieldProblems(duplicates, unknown)
+  const problems = [...ofPatch, ...fieldProblems([], unknown)]
   if (problems.length > 0 && validation === 'Strict') {
     throw undecodable(call, document, `strict decoding error: ${problems.join(', ')}`)
   }

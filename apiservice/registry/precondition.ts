@@ -26,6 +26,11 @@ export function checkDelete(resource: Resource, wanted: Preconditions, { metadat
  */
 export function checkUpdate(resource: Resource, sent: ObjectMeta, current: ObjectMeta): void {
   checkUid(resource, sent, current)
+  checkPatched(resource, sent, current)
+}
+
+/** As `checkUpdate`, of an object that is the current one but for what a patch has changed. Its uid is told of elsewhere. */
+export function checkPatched(resource: Resource, sent: ObjectMeta, current: ObjectMeta): void {
   if (namesNoVersion(sent)) {
     if (resource.kind.unconditionalUpdate) return
     const kindRef = { group: resource.ref.group, kind: resource.ref.resource }

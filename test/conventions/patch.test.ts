@@ -40,7 +40,7 @@ suite.every(isStored, subject => {
     for (const failing of [
       { op: 'test', path: '/metadata/name', value: 'other' },
       { op: 'remove', path: '/metadata/annotations/none' },
-      { op: 'replace', path: '/metadata/annotations/none', value: 'x' },
+      { op: 'replace', path: '/metadata/none/of', value: 'x' },
       { op: 'add', path: '/metadata/finalizers/99', value: 'conventions.test/far' },
       { op: 'move', from: '/metadata/annotations/none', path: '/metadata/annotations/x' },
     ]) {
@@ -48,6 +48,26 @@ suite.every(isStored, subject => {
     }
     expect((await patch({ op: 'add' })).code).toBe(400)
     expect((await place.get(made)).body).toEqual(patched.body)
+    expect((await patch(null)).body).toEqual(patched.body)
+    const lenient = await patch([
+      { op: 'replace', path: '/metadata/annotations/none', value: 'x' },
+      { op: 'add', path: '/metadata/annotations/empty' },
+      { op: 'add', path: 'x/metadata/annotations/old', value: 'top', foo: 1 },
+      { op: 'remove', path: '/metadata/finalizers/-1' },
+    ])
+    expect(lenient.code).toBe(200)
+    expect(lenient.body.metadata.annotations).toMatchObject({ none: 'x', empty: '', old: 'top' })
+    expect(lenient.body.metadata.finalizers).not.toContain('conventions.test/last')
+    const strange = '[{"op":"test","op":"add","path":"/metadata/annotations/b","value":"c","foo":1}]'
+    const query = { type: jsonPatch, query: '?fieldValidation=Strict' }
+    expect((await place.patch(made, strange, query)).body).toMatchObject({
+      code: 422,
+      message: expect.stringContaining(
+        'strict decoding error: json patch duplicate field "[0].op", json patch unknown field "[0].foo"',
+      ),
+    })
+    const noVersion = [{ op: 'remove', path: '/metadata/resourceVersion' }]
+    expect((await patch(noVersion)).code).toBe(kind.unconditionalUpdate ? 200 : 422)
   })
 
   must(

@@ -132,7 +132,11 @@ describe.each(protocols)('over %s', protocol => {
     expect(gunzipSync(zipped.body).toString()).toBe(long)
     expect((await client.send('/short', gzip)).text).toBe(short)
     expect((await client.send('/long')).text).toBe(long)
-    expect((await client.send('/long', { headers: { 'accept-encoding': 'xgzip' } })).text).toBe(long)
+    for (const unwilling of ['xgzip', 'gzip;q=0', 'br, gzip; q=0.000']) {
+      const plain = await client.send('/long', { headers: { 'accept-encoding': unwilling } })
+      expect(plain.headers, unwilling).not.toHaveProperty('content-encoding')
+      expect(plain.text).toBe(long)
+    }
   })
 
   it('slices arrive as one body, compressed where the client takes it', async () => {

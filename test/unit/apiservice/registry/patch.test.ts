@@ -134,11 +134,15 @@ describe('patch', () => {
     expect(answer.body.details.causes).toHaveLength(2)
   })
 
-  it('goes on at the newest state when a resourceVersion is patched away', async () => {
+  it('is refused when it takes the resourceVersion of a kind that wants one away', async () => {
     const registry = await aWidgetRegistry()
     await makeWidget(registry, 'web')
     const body = { metadata: { resourceVersion: null }, spec: { size: 1 } }
-    expect((await registry.send('PATCH', web, { body, type: mergePatchType })).code).toBe(200)
+    const answer = await registry.send('PATCH', web, { body, type: mergePatchType })
+    expect(answer.body).toMatchObject({
+      code: 422,
+      message: expect.stringContaining('must be specified for an update'),
+    })
   })
 
   it('answers 404 for what is not there, and 405 for a collection', async () => {
