@@ -15,7 +15,7 @@ import type { Reply } from '../contract.ts'
 import type { StoredObject } from '../store-contract.ts'
 import { applyConflict } from './apply-conflict.ts'
 import { createObject } from './create.ts'
-import { applyMediaType, checkAddress, fieldProblems } from './document.ts'
+import { applyMediaType, checkAddress, fieldProblems, named } from './document.ts'
 import { type ApplyOptions, applyOptions } from './options.ts'
 import { writerOf } from './ownership.ts'
 import type { Call } from './parts.ts'
@@ -121,9 +121,9 @@ async function readConfig(call: Call, { fieldValidation }: ApplyOptions): Promis
   const { value, duplicates } = await decode(await request.body())
   await call.pace.rest()
   if (!isRecord(value)) throw badRequest('error decoding YAML: the configuration is not an object')
-  const { apiVersion = '', kind = '' } = value
+  const { apiVersion, kind } = value
   if (apiVersion !== resource.apiVersion || kind !== resource.kind.kind) {
-    throw badRequest(`invalid object type: ${apiVersion}, Kind=${kind}`)
+    throw badRequest(`invalid object type: ${named(apiVersion)}, Kind=${named(kind)}`)
   }
   const object = toObject(resource.kind, resource.served.version, value)
   if (object.metadata.managedFields !== undefined) throw badRequest('metadata.managedFields must be nil')

@@ -118,14 +118,19 @@ function checkEnvelope(resource: Resource, value: unknown, bytes: Buffer): JsonR
 export function checkType(resource: Resource, apiVersion: unknown, kind: unknown): void {
   if (apiVersion !== resource.apiVersion) {
     throw badRequest(
-      `the API version in the data (${apiVersion}) does not match the expected API version (${resource.apiVersion})`,
+      `the API version in the data (${named(apiVersion)}) does not match the expected API version (${resource.apiVersion})`,
     )
   }
   if (kind !== resource.kind.kind) {
     throw badRequest(
-      `the kind in the data (${kind}) does not match the expected kind (${resource.kind.kind})`,
+      `the kind in the data (${named(kind)}) does not match the expected kind (${resource.kind.kind})`,
     )
   }
+}
+
+/** What a document says of its type, as messages put it: nothing when it says nothing. */
+export function named(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value ?? '').replaceAll('"', '')
 }
 
 function isAbsent(value: unknown): boolean {

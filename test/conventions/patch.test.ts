@@ -66,6 +66,13 @@ suite.every(isStored, subject => {
         'strict decoding error: json patch duplicate field "[0].op", json patch unknown field "[0].foo"',
       ),
     })
+    for (const name of ['kind', 'apiVersion']) {
+      const unnamed = (await patch([{ op: 'remove', path: `/${name}` }])).body
+      expect(unnamed).toMatchObject({
+        code: 400,
+        message: expect.stringContaining('in the data () does not'),
+      })
+    }
     const noVersion = [{ op: 'remove', path: '/metadata/resourceVersion' }]
     expect((await patch(noVersion)).code).toBe(kind.unconditionalUpdate ? 200 : 422)
   })

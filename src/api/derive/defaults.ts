@@ -7,6 +7,12 @@ import type { JsonSchema } from '../schema.ts'
 
 export type Defaulter = (value: unknown) => unknown
 
+/**
+ * What becomes of a null in a map of text: `empty` as in Go's maps, which built-in kinds and metadata have, `dropped` as in
+ * custom resources.
+ */
+export type NullText = 'empty' | 'dropped'
+
 type Field = {
   readonly name: string
   readonly nullable: boolean
@@ -15,19 +21,21 @@ type Field = {
 }
 
 /** Undefined when there is never anything to do at or below this schema. */
-export function compileDefaults(schema: JsonSchema): Defaulter | undefined {
-  if (schema.properties !== undefined) return objectStep(Object.entries(schema.properties).map(fieldOf))
-  if (schema.additionalProperties !== undefined) return each(compileDefaults(schema.additionalProperties))
-  if (schema.items !== undefined) return each(compileDefaults(schema.items))
-  return undefined
+export function compileDefaults(schema: JsonSchema, nullText: NullText): Defaulter | undefined {
+  const { properties, additionalProperties, items } = schema
+  if (properties !== undefined) {
+    return objectStep(Object.entries(properties).map(([name, field]) => fieldOf(name, field, nullText)))
+  }
+  if (additionalProperties !== undefined) return mapStep(additionalProperties, nullText)
+  return items === undefined ? undefined : listStep(compileDefaults(items, nullText))
 }
 
-function fieldOf([name, schema]: readonly [string, JsonSchema]): Field {
+function fieldOf(name: string, schema: JsonSchema, nullText: NullText): Field {
   return {
     name,
     nullable: schema.nullable === true,
     fallback: schema.default,
-    step: compileDefaults(schema),
+    step: compileDefaults(schema, nullText),
   }
 }
 
@@ -47,28 +55,31 @@ function objectStep(fields: readonly Field[]): Defaulter {
   }
 }
 
-function fieldStep(field: Field, current: unknown): unknown {
-  const given = current === null && !field.nullable ? undefined : current
+function fieldStep(field: Field, current: unknown, textOfNull?: string): unknown {
+  const given = current === null && !field.nullable ? textOfNull : current
   if (given === undefined) return field.fallback
   return field.step === undefined ? given : field.step(given)
 }
 
-/** Every item of a list, or every value of a map. */
-function each(step: Defaulter | undefined): Defaulter | undefined {
+function listStep(step: Defaulter | undefined): Defaulter | undefined {
   if (step === undefined) return undefined
   return value => {
-    if (Array.isArray(value)) return eachItem(step, value)
-    return isRecord(value) ? eachValue(step, value) : value
+    if (!Array.isArray(value)) return value
+    const items: readonly unknown[] = value
+    const next = items.map(step)
+    return next.some((item, i) => item !== items[i]) ? next : items
   }
 }
 
-function eachItem(step: Defaulter, items: readonly unknown[]): readonly unknown[] {
-  const next = items.map(step)
-  return next.some((item, i) => item !== items[i]) ? next : items
+function mapStep(values: JsonSchema, nullText: NullText): Defaulter {
+  const field = fieldOf('', values, nullText)
+  const textOfNull = nullText === 'empty' && values.type === 'string' ? '' : undefined
+  return value => (isRecord(value) ? eachValue(field, textOfNull, value) : value)
 }
 
-function eachValue(step: Defaulter, map: JsonRecord): JsonRecord {
+function eachValue(field: Field, textOfNull: string | undefined, map: JsonRecord): JsonRecord {
   const entries = Object.entries(map)
-  const next = entries.map(([key, inner]) => [key, step(inner)] as const)
-  return next.some(([, inner], i) => inner !== entries[i]?.[1]) ? Object.fromEntries(next) : map
+  const next = entries.map(([key, inner]) => [key, fieldStep(field, inner, textOfNull)] as const)
+  if (next.every(([, inner], i) => inner === entries[i]?.[1])) return map
+  return Object.fromEntries(next.filter(([, inner]) => inner !== undefined))
 }

@@ -11,7 +11,8 @@ const whole: Shape = { type: 'whole' }
  * Objects in which nothing changes are the very objects that are live.
  */
 export function mergeApplied(shape: Shape, live: unknown, applied: unknown): unknown {
-  if (live === undefined || applied === undefined) return applied ?? live
+  if (applied === undefined) return live
+  if (live === undefined) return applied
   if (shape.type === 'whole') return applied
   if (shape.type === 'set' || shape.type === 'keyed') return mergeLists(shape, live, applied)
   return mergeRecords(shape, live, applied)

@@ -10,7 +10,7 @@ import { isDateTime } from './formats.ts'
 import { compileCheck, maxOwnedItems } from './structural.ts'
 import { Walk } from './visit.ts'
 
-const withoutNulls = compileDefaults(objectMetaSchema.json)
+const withoutNulls = compileDefaults(objectMetaSchema.json, 'empty')
 const check = compileCheck(objectMetaSchema.json)
 
 /**
@@ -19,7 +19,7 @@ const check = compileCheck(objectMetaSchema.json)
  */
 export function toObject(kind: AnyKind, version: string, document: JsonRecord): KubeObject {
   const sent = document.metadata ?? {}
-  const metadata = isRecord(sent) ? withEmptyText(withoutNulls?.(sent)) : sent
+  const metadata = isRecord(sent) ? withoutNulls?.(sent) : sent
   const walk = new Walk()
   check(metadata, walk)
   if (walk.errors.length > 0) {
@@ -46,21 +46,6 @@ function crowdedList(metadata: unknown): string | undefined {
 /** The sentence that a kube-apiserver puts around a decoding error. */
 export function cannotBeHandled(kind: AnyKind, version: string, why: string): string {
   return `${kind.kind} in version "${version}" cannot be handled as a ${kind.kind}: ${why}`
-}
-
-/** A null in a map of strings is the empty string to Go. */
-function withEmptyText(metadata: unknown): unknown {
-  if (!isRecord(metadata)) return metadata
-  const maps = ['labels', 'annotations'].filter(name => {
-    const map = metadata[name]
-    return isRecord(map) && Object.values(map).includes(null)
-  })
-  if (maps.length === 0) return metadata
-  return { ...metadata, ...Object.fromEntries(maps.map(name => [name, nullsToEmpty(metadata[name])])) }
-}
-
-function nullsToEmpty(map: unknown): unknown {
-  return isRecord(map) ? Object.fromEntries(Object.entries(map).map(([key, v]) => [key, v ?? ''])) : map
 }
 
 /** The first thing that Go's decoder would refuse, in its words. `path` has no indices and no map keys. */

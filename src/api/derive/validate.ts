@@ -39,7 +39,7 @@ const compiled = perKind((kind: AnyKind): Compiled => {
     },
   }
   return {
-    defaults: compileDefaults(whole) ?? unchanged,
+    defaults: compileDefaults(whole, kind.protobuf === undefined ? 'dropped' : 'empty') ?? unchanged,
     pruner: compilePruner(whole) ?? keep,
     roots: Object.entries(kind.schema.properties ?? {}).map(([name, schema]) => ({
       name,

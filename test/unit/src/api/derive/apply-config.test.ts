@@ -73,6 +73,13 @@ function applied(state: State, name: string, spec: unknown, force = true): Appli
 
 const nothing: State = { object: bare, managers: [] }
 
+describe('a null that is applied', () => {
+  it('stands for itself where nothing was', () => {
+    const map = { type: 'map', values: { type: 'whole' } } as const
+    expect(mergeApplied(map, { b: 'c' }, { a: null })).toEqual({ a: null, b: 'c' })
+  })
+})
+
 describe('a merge', () => {
   it.each([
     ['replaces scalars', { scalar: 1 }, { scalar: 2 }, { scalar: 2 }],

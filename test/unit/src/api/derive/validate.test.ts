@@ -113,6 +113,7 @@ describe('what a kube-apiserver answers about a ServiceExport', () => {
       ],
     ],
     ['labels that are null', { exportedLabels: null }, []],
+    ['a label that is null', { exportedLabels: { a: null } }, []],
     ['a spec that is null', null, []],
   ])('%s', (_, spec, errors) => {
     expect(texts(exportKind, anExport({ spec }))).toEqual(errors)
@@ -254,6 +255,22 @@ describe('defaults', () => {
   it('take the place of nulls that are not allowed, and keep those that are', () => {
     const sent = aThing({ spec: { protocol: null, ports: null, note: null } })
     expect(applyDefaults(kind, sent).spec).toEqual({ protocol: 'TCP', note: null })
+  })
+
+  it('leave no null in maps: built-in kinds have empty text for it', () => {
+    const maps = {
+      spec: s.optional(
+        s.object({ texts: s.optional(s.map(s.string())), counts: s.optional(s.map(s.int())) }),
+      ),
+    }
+    const sent = aThing({ spec: { texts: { a: null, b: 'c' }, counts: { d: null } } })
+    expect(applyDefaults(aKind(maps), sent).spec).toEqual({ texts: { b: 'c' }, counts: {} })
+    const data = { a: null, b: 'c' }
+    const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data, binaryData: data }
+    expect(applyDefaults(kindNamed('ConfigMap'), map)).toMatchObject({
+      data: { a: '', b: 'c' },
+      binaryData: { a: '', b: 'c' },
+    })
   })
 
   it('leave an object that has all as it is', () => {
