@@ -3,6 +3,7 @@
  * the hub is going to find. It is read from ServiceImports, so it needs no hub, and the merge itself decides.
  */
 
+import { isDeepStrictEqual } from 'node:util'
 import { exportsOf } from './api/exports-annotation.ts'
 import type { Contributor } from './api/kinds/cluster-set-service.ts'
 import type { ExportedService } from './api/kinds/exported-service.ts'
@@ -14,7 +15,7 @@ import type { Contribution } from './contract.ts'
 import { collect } from './export/collect.ts'
 import { exportedMapsOf } from './import/desired.ts'
 import { fromTime } from './kernel/clock.ts'
-import { forecast } from './merge/forecast.ts'
+import { type Foreseen, forecast, type Write } from './merge/forecast.ts'
 
 export type ExportWarningsOptions = {
   /** The id of this cluster. */
@@ -45,28 +46,29 @@ export class ExportWarnings {
     return this.#compare({ serviceExport, service: before }, { serviceExport, service: after })
   }
 
+  /** Nothing of a write that changes nothing of what is exported: who made the conflict has been told. */
   #compare(before: Pair, after: Pair): readonly string[] {
     const collected = collect(after.serviceExport, after.service)
     if (collected?.valid !== true) return []
-    const { spec } = collected
-    const known = this.#knownOf({ namespace: spec.namespace, name: spec.service })
+    const known = this.#knownOf({ namespace: collected.spec.namespace, name: collected.spec.service })
     const earlier = collect(before.serviceExport, before.service)
-    return forecast({
-      others: known.others,
+    const write = {
       before: earlier?.valid === true ? this.#contribution(earlier.spec, known.own) : undefined,
-      after: this.#contribution(spec, known.own),
-    })
+      after: this.#contribution(collected.spec, known.own),
+    }
+    return isDeepStrictEqual(write.before, write.after) ? [] : forecast({ ...known, ...write })
   }
 
   /** What the clusters export as far as this one was told. */
-  #knownOf(ref: Ref): { readonly own: Contributor | undefined; readonly others: readonly Contribution[] } {
+  #knownOf(ref: Ref): { readonly own: Contributor | undefined } & Pick<Write, 'others' | 'maps'> {
     const { cluster, informers } = this.#options
     const imported = informers.serviceImports.get(ref)
     const exports = (imported && exportsOf(imported.metadata)) ?? []
-    const maps = imported === undefined ? { labels: {}, annotations: {} } : exportedMapsOf(imported)
+    const used = imported === undefined ? [] : Object.values(exportedMapsOf(imported))
     return {
       own: exports.find(entry => entry.cluster === cluster),
-      others: exports.filter(entry => entry.cluster !== cluster).flatMap(entry => otherOf(entry, maps)),
+      others: exports.filter(entry => entry.cluster !== cluster).flatMap(foreseenOf),
+      maps: used,
     }
   }
 
@@ -85,15 +87,13 @@ export class ExportWarnings {
   }
 }
 
-/** Labels and annotations are known of the oldest export only, and only the oldest's are used: the others count as equal. */
-function otherOf(
-  { cluster, definition, ports, since }: Contributor,
-  maps: Pick<Contribution, 'labels' | 'annotations'>,
-): readonly Contribution[] {
+function foreseenOf(contributor: Contributor): readonly Foreseen[] {
+  const { cluster, definition, ports, since, labelsDigest, annotationsDigest } = contributor
   if (definition === undefined) return []
-  const service = { ...definition, ports }
-  const createdMs = sinceMs(since)
-  return [{ ...maps, cluster, createdMs, acceptedMs: 0, consumers: undefined, taint: undefined, service }]
+  const dated = { cluster, createdMs: sinceMs(since), acceptedMs: 0 }
+  return [
+    { ...dated, service: { ...definition, ports }, labels: labelsDigest, annotations: annotationsDigest },
+  ]
 }
 
 /** Later than all others while the hub has not told. */

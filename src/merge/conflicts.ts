@@ -1,7 +1,8 @@
 import { type Conflict, type ConflictReason, type Contribution, conflictReasons } from '../contract.ts'
+import { mapText } from './exported-maps.ts'
 import { isUnreachable } from './families.ts'
 import { portsText, samePorts } from './ports.ts'
-import type { Resolution } from './resolution.ts'
+import type { Ranked, Resolution } from './resolution.ts'
 
 /** One thing in which an export says something else than what is used. */
 export type Difference = {
@@ -13,12 +14,15 @@ export type Difference = {
 }
 
 /** One thing that the oldest export decides alone. */
-type Property = Pick<Difference, 'reason' | 'field'> & {
-  /** Equal texts mean agreement. */
-  text(contribution: Contribution): string
+type Property<C> = Pick<Difference, 'reason' | 'field'> & {
+  /** Equal texts mean agreement; undefined is not known. */
+  text(contribution: C): string | undefined
 }
 
-const properties: readonly Property[] = [
+/** The labels and annotations of an export as texts, for comparison. */
+export type MapTexts = { readonly labels: string | undefined; readonly annotations: string | undefined }
+
+const propertiesOf = <C extends Ranked>(mapsOf: (contribution: C) => MapTexts): readonly Property<C>[] => [
   { reason: 'TypeConflict', field: 'type', text: c => c.service.type },
   {
     reason: 'SessionAffinityConflict',
@@ -30,8 +34,8 @@ const properties: readonly Property[] = [
     field: 'sessionAffinityConfig.clientIP.timeoutSeconds',
     text: c => shownOrUnset(c.service.sessionAffinityConfig?.clientIP?.timeoutSeconds),
   },
-  { reason: 'AnnotationsConflict', field: 'exportedAnnotations', text: c => mapText(c.annotations) },
-  { reason: 'LabelsConflict', field: 'exportedLabels', text: c => mapText(c.labels) },
+  { reason: 'AnnotationsConflict', field: 'exportedAnnotations', text: c => mapsOf(c).annotations },
+  { reason: 'LabelsConflict', field: 'exportedLabels', text: c => mapsOf(c).labels },
   {
     reason: 'InternalTrafficPolicyConflict',
     field: 'internalTrafficPolicy',
@@ -45,16 +49,21 @@ const properties: readonly Property[] = [
   },
 ]
 
-/** In what each export differs from what is used, oldest first; of each reason at most one difference. */
-export function differencesOf({
-  contributions,
-  ports,
-  families,
-}: Resolution): ReadonlyMap<Contribution, readonly Difference[]> {
-  const decided = properties.map(property => ({ ...property, used: property.text(contributions[0]) }))
+/**
+ * In what each export differs from what is used, oldest first; of each reason at most one difference, and none in what is
+ * not known of one of both.
+ */
+export function differencesOf<C extends Ranked>(
+  { contributions, ports, families }: Resolution<C>,
+  mapsOf: (contribution: C) => MapTexts,
+): ReadonlyMap<C, readonly Difference[]> {
+  const decided = propertiesOf(mapsOf).map(property => ({
+    ...property,
+    used: property.text(contributions[0]),
+  }))
   const usedPorts = portsText(ports)
   const usedFamilies = families.join(',')
-  const ofOne = (contribution: Contribution): readonly Difference[] => {
+  const ofOne = (contribution: C): readonly Difference[] => {
     const { service } = contribution
     const found: Difference[] = []
     if (!samePorts(service.ports, ports)) {
@@ -67,7 +76,7 @@ export function differencesOf({
     }
     for (const { reason, field, used, text } of decided) {
       const own = text(contribution)
-      if (own !== used) found.push({ reason, field, used, own })
+      if (own !== undefined && used !== undefined && own !== used) found.push({ reason, field, used, own })
     }
     return found
   }
@@ -75,9 +84,9 @@ export function differencesOf({
 }
 
 /** Everything in which the exports disagree, in the order of `conflictReasons`. */
-export function conflictsOf(resolution: Resolution): readonly Conflict[] {
+export function conflictsOf(resolution: Resolution<Contribution>): readonly Conflict[] {
   const { contributions } = resolution
-  const all = [...differencesOf(resolution).values()].flat()
+  const all = [...differencesOf(resolution, textsOf).values()].flat()
   return conflictReasons.flatMap(reason => {
     const [first, ...more] = all.filter(difference => difference.reason === reason)
     if (first === undefined) return []
@@ -91,9 +100,8 @@ function usedText({ reason, used }: Difference, oldest: string): string {
   return `using ${clipped(used)}, where older exports come first (${oldest} is the oldest)`
 }
 
-function mapText(map: Readonly<Record<string, string>>): string {
-  const sorted = Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1))
-  return JSON.stringify(Object.fromEntries(sorted))
+function textsOf({ labels, annotations }: Contribution): MapTexts {
+  return { labels: mapText(labels), annotations: mapText(annotations) }
 }
 
 function shownOrUnset(value: string | number | undefined): string {

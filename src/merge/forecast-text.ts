@@ -1,32 +1,39 @@
 /** The words of a forecast. They go into a header, from clusters that are not trusted with it. */
-import type { Contribution } from '../contract.ts'
 import { toTime } from '../kernel/clock.ts'
 import { sinceMs } from './precedence.ts'
+import type { Ranked } from './resolution.ts'
 
-type Dispute = {
+export type Dispute = {
   readonly field: string
-  readonly used: string
-  /** What the first of the losers has instead. */
-  readonly own: string
-  readonly losers: string
-  readonly winner: Contribution
+  /** Undefined when it is not known. */
+  readonly used: string | undefined
+  /** What the losers have instead; undefined when it is not known, or not the same for all. */
+  readonly own: string | undefined
+  readonly losers: readonly Ranked[]
+  readonly winner: Ranked
   /** The export of this cluster. */
-  readonly after: Contribution
+  readonly after: Ranked
 }
 
 export function disputeText({ field, used, own, losers, winner, after }: Dispute): string {
   const winning = clustersText([winner], after)
   const sinceText = isDated(winner) ? `, and that of ${winning} counts since ${toTime(sinceMs(winner))}` : ''
-  return `${field}: ${shown(used)} of ${winning} is used, not ${shown(own)} of ${losers}: the older export wins${sinceText}`
+  const using = `${valueText(used, [winner])} of ${winning} is used`
+  return `${field}: ${using}, not ${valueText(own, losers)} of ${clustersText(losers, after)}: the older export wins${sinceText}`
+}
+
+function valueText(value: string | undefined, { length }: readonly Ranked[]): string {
+  if (value !== undefined) return shown(value)
+  return length === 1 ? 'the value' : 'the values'
 }
 
 /** `this cluster`, `cluster east`, `cluster east and 2 more`. */
-export function clustersText([first, ...more]: readonly Contribution[], after: Contribution): string {
+export function clustersText([first, ...more]: readonly Ranked[], after: Ranked): string {
   const named = first === after ? 'this cluster' : `cluster ${first?.cluster ?? ''}`
   return more.length === 0 ? named : `${named} and ${more.length} more`
 }
 
-function isDated(contribution: Contribution): boolean {
+function isDated(contribution: Ranked): boolean {
   return sinceMs(contribution) < Number.MAX_SAFE_INTEGER
 }
 

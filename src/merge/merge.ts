@@ -2,6 +2,7 @@ import type { Contributor } from '../api/kinds/cluster-set-service.ts'
 import type { Contribution, Merged } from '../contract.ts'
 import { toTime } from '../kernel/clock.ts'
 import { conflictsOf } from './conflicts.ts'
+import { mapDigest } from './exported-maps.ts'
 import { byteOrder, sinceMs } from './precedence.ts'
 import { resolve } from './resolution.ts'
 
@@ -31,7 +32,7 @@ export function merge(exports: readonly Contribution[]): Merged | undefined {
 }
 
 function contributorOf(contribution: Contribution): Contributor {
-  const { cluster, taint, service } = contribution
+  const { cluster, taint, service, labels, annotations } = contribution
   const { ports, ...definition } = service
   const since = sinceMs(contribution)
   return {
@@ -41,6 +42,8 @@ function contributorOf(contribution: Contribution): Contributor {
     // The hub has not written down yet when it accepted the cluster.
     ...(since === Number.MAX_SAFE_INTEGER ? {} : { since: toTime(since) }),
     definition,
+    labelsDigest: mapDigest(labels),
+    annotationsDigest: mapDigest(annotations),
   }
 }
 

@@ -1,28 +1,25 @@
 import type { ExportedPort } from '../api/kinds/exported-service.ts'
-import type { Contribution } from '../contract.ts'
 import { clustersText, disputeText, shown } from './forecast-text.ts'
 import { nameOf, portText, socketOf } from './ports.ts'
-import type { Resolution } from './resolution.ts'
+import type { Ranked, Resolution } from './resolution.ts'
 
 const maxSentences = 6
 
 /** A sentence for each port of this cluster's export that it loses, takes from others, lacks or has alone. */
-export function portForecast(resolution: Resolution, after: Contribution): readonly string[] {
+export function portForecast(resolution: Resolution<Ranked>, after: Ranked): readonly string[] {
   const all = [...disputes(resolution, after), ...gaps(resolution, after)]
   const more = all.length - maxSentences
   return more <= 0 ? all : [...all.slice(0, maxSentences), `ports: ${more} more differ`]
 }
 
-function disputes({ contributions, ports }: Resolution, after: Contribution): readonly string[] {
+function disputes({ contributions, ports }: Resolution<Ranked>, after: Ranked): readonly string[] {
   return contributions.flatMap(loser =>
     loser.service.ports.flatMap(own => {
       const used = rivalOf(own, ports)
       const winner = used && contributions.find(contribution => has(contribution, used))
       if (used === undefined || winner === undefined || (loser !== after && winner !== after)) return []
-      const losers = clustersText([loser], after)
-      return [
-        disputeText({ field: 'ports', used: portText(used), own: portText(own), losers, winner, after }),
-      ]
+      const texts = { used: portText(used), own: portText(own) }
+      return [disputeText({ field: 'ports', ...texts, losers: [loser], winner, after })]
     }),
   )
 }
@@ -36,7 +33,7 @@ function rivalOf(own: ExportedPort, used: readonly ExportedPort[]): ExportedPort
 }
 
 /** Ports that only some clusters have. Who claims the name or the number is in a dispute. */
-function gaps({ contributions, ports }: Resolution, after: Contribution): readonly string[] {
+function gaps({ contributions, ports }: Resolution<Ranked>, after: Ranked): readonly string[] {
   return ports.flatMap(port => {
     const without = contributions.filter(contribution => !claims(contribution, port))
     const [holder] = has(after, port)
@@ -52,10 +49,10 @@ function gaps({ contributions, ports }: Resolution, after: Contribution): readon
   })
 }
 
-function has({ service }: Contribution, port: ExportedPort): boolean {
+function has({ service }: Ranked, port: ExportedPort): boolean {
   return service.ports.some(own => portText(own) === portText(port))
 }
 
-function claims({ service }: Contribution, port: ExportedPort): boolean {
+function claims({ service }: Ranked, port: ExportedPort): boolean {
   return service.ports.some(own => socketOf(own) === socketOf(port) || nameOf(own) === nameOf(port))
 }

@@ -94,8 +94,7 @@ describe.skipIf(binary === undefined)('kubectl', () => {
         warned('sessionAffinityConfig.clientIP.timeoutSeconds', 'no value', '10800'),
       ]
       expect(await apply('west', both)).toEqual(expected)
-      // Of the Service and of the export; kubectl prints a text once.
-      expect(await apply('west', both, '--server-side', '--force-conflicts')).toEqual(expected)
+      expect(await apply('west', both, '--server-side', '--force-conflicts')).toEqual([])
     })
 
     it('tells whoever only tries, and nobody when all agree', async () => {
@@ -127,6 +126,35 @@ describe.skipIf(binary === undefined)('kubectl', () => {
       ])
     })
 
+    it('tells nobody again who writes nothing of what is exported, nor tries to', async () => {
+      const both = `${service(differing)}---${serviceExport('{exportedLabels: {team: ops}}')}`
+      expect(await apply('west', both)).toHaveLength(5)
+      for (const args of [
+        ['label', 'svcex,svc', 'web', 'unrelated=1'],
+        ['annotate', 'svcex,svc', 'web', 'unrelated=1', '--dry-run=server'],
+        ['annotate', 'svcex,svc', 'web', 'unrelated=1'],
+        ['patch', 'svc', 'web', '--type=merge', '-p', '{"spec":{"selector":{"app":"other"}}}'],
+      ]) {
+        expect(await kubectl('west').try(['-n', 'shop', ...args])).toMatchObject({ code: 0, stderr: '' })
+      }
+      const patch = '{"spec":{"exportedAnnotations":{"a":"1"}}}'
+      for (const args of [['--dry-run=server'], []]) {
+        const { stderr } = await kubectl('west').try([
+          '-n',
+          'shop',
+          'patch',
+          'svcex',
+          'web',
+          '--type=merge',
+          '-p',
+          patch,
+          ...args,
+        ])
+        expect(stderr.trim().split('\n')).toHaveLength(6)
+        expect(stderr).toContain(warned('exportedAnnotations', '{}', '{"a":"1"}'))
+      }
+    })
+
     it('shows the conflict in the columns of both', async () => {
       await apply('west', `${service(differing)}---${serviceExport('{exportedLabels: {team: shop}}')}`)
       const get = (what: string): Promise<string> =>
@@ -151,10 +179,9 @@ describe.skipIf(binary === undefined)('kubectl', () => {
       await deployment.kill('hub')
       await deployment.kill('west')
       await deployment.start('west')
-      const both = `${service(differing)}---${serviceExport('{exportedLabels: {team: shop}}')}`
-      await eventually(async () =>
-        expect(await apply('west', both, '--server-side', '--force-conflicts')).toHaveLength(4),
-      )
+      const exported = serviceExport('{exportedLabels: {team: shop}}')
+      await eventually(async () => expect(await apply('west', service(differing))).toEqual([]))
+      await eventually(async () => expect(await apply('west', exported, '--dry-run=server')).toHaveLength(4))
       await deployment.start('hub')
     }, 60_000)
   })
@@ -174,5 +201,20 @@ describe.skipIf(binary === undefined)('kubectl', () => {
     expect(await apply('east', service('{ports: [{name: http, port: 8080}]}'))).toEqual([
       `Warning: ports: http:8080/TCP of this cluster is used, not http:80/TCP of cluster west: the older export wins, and that of this cluster counts since ${since}`,
     ])
+  }, 60_000)
+
+  it('tells the truth at each step of rolling out labels', async () => {
+    await unexport('west')
+    await apply('east', service(agreeing))
+    const rolledOut = serviceExport('{exportedLabels: {team: ops}}')
+    expect(await apply('west', `${service(agreeing)}---${rolledOut}`)).toEqual([
+      warned('exportedLabels', '{"team":"shop"}', '{"team":"ops"}'),
+    ])
+    await eventually(async () => {
+      const { metadata } = await new Shop(deployment).importOf('east', 'web')
+      const digests = new Set(exportsOf(metadata)?.map(({ labelsDigest }) => labelsDigest))
+      expect(digests.size).toBe(2)
+    }, 45_000)
+    expect(await apply('east', rolledOut)).toEqual([])
   }, 60_000)
 })

@@ -3,9 +3,10 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ExportedPort } from '../../src/api/kinds/exported-service.ts'
 import type { Contribution } from '../../src/contract.ts'
-import { forecast } from '../../src/merge/forecast.ts'
+import { forecast, foreseenOf } from '../../src/merge/forecast.ts'
 import { merge } from '../../src/merge/merge.ts'
 import { portText } from '../../src/merge/ports.ts'
+import { precedence } from '../../src/merge/precedence.ts'
 import { contribution } from '../support/contributions.ts'
 
 const arbitraryPort = fc.record(
@@ -26,6 +27,8 @@ const arbitraryContribution = fc
     ports: fc.array(arbitraryPort, { maxLength: 3 }),
     ipFamilies: fc.subarray(['IPv4' as const, 'IPv6' as const]),
     labels: fc.dictionary(fc.constantFrom('a', 'b'), fc.constantFrom('1', '2')),
+    annotations: fc.dictionary(fc.constantFrom('a', 'b'), fc.constantFrom('1', '2')),
+    sessionAffinity: fc.constantFrom('None', 'ClientIP'),
     trafficDistribution: fc.constantFrom('PreferClose', undefined),
   })
   .map(
@@ -39,6 +42,83 @@ const arbitraryContribution = fc
   )
 
 const reasonsOf = (list: readonly Contribution[]) => merge(list)?.conflicts.map(({ reason }) => reason) ?? []
+
+/** As a member knows the others: digests of all maps, and the maps of whoever is the oldest so far. */
+function warningsOf(
+  others: readonly Contribution[],
+  before: Contribution | undefined,
+  after: Contribution,
+): readonly string[] {
+  const used = merge(before === undefined ? others : [...others, before])
+  const maps = used === undefined ? [] : [used.labels, used.annotations]
+  return forecast({ others: others.map(foreseenOf), maps, before, after })
+}
+
+type Told = {
+  readonly field: string
+  readonly winner: string
+  /** Undefined when the value is not named. */
+  readonly used: string | undefined
+  readonly loser: string
+  readonly lost: string
+  readonly losers: number
+}
+
+const form =
+  /^(?<field>type|sessionAffinity|trafficDistribution|exported\w+): (?<used>.+) of (?:this cluster|cluster (?<winner>\S+)) is used, not (?<lost>.+) of (?:this cluster|cluster (?<loser>\w+))(?: and (?<more>\d+) more)?: /
+
+/** What the sentences say of all but ports and families. */
+function disputesIn(warnings: readonly string[], own: string): readonly Told[] {
+  return warnings.flatMap(text => {
+    const groups = form.exec(text)?.groups
+    if (groups === undefined) return []
+    const { field = '', used, winner = own, lost = '', loser = own, more = '0' } = groups
+    return [
+      { field, winner, used: used === 'the value' ? undefined : used, loser, lost, losers: 1 + Number(more) },
+    ]
+  })
+}
+
+/** The same, from what the exports say. */
+function disputesOf(
+  others: readonly Contribution[],
+  before: Contribution | undefined,
+  after: Contribution,
+): readonly Told[] {
+  const [winner = after, ...younger] = [...others, after].sort(precedence)
+  const [earlier] = [...others, ...(before === undefined ? [] : [before])].sort(precedence)
+  return Object.entries(saidOf(winner)).flatMap(([field, used]) => {
+    const says = (each: Contribution | undefined): string | undefined => each && saidOf(each)[field]
+    const differing = younger.filter(each => says(each) !== used)
+    const brought = differing.filter(each => says(each) === says(earlier))
+    const losers = differing.includes(after) ? [after] : brought
+    const [first] = losers
+    if (first === undefined) return []
+    // Maps are known of the export that was the oldest so far, of this cluster, and when they are empty.
+    const known = [earlier, before, after].flatMap(each =>
+      each === undefined ? [] : [saidOf(each).exportedLabels, saidOf(each).exportedAnnotations],
+    )
+    const isNamed = !field.startsWith('exported') || ['{}', ...known].includes(used)
+    const { cluster: loser } = first
+    const lost = says(first) ?? ''
+    return [
+      { field, winner: winner.cluster, used: isNamed ? used : undefined, loser, lost, losers: losers.length },
+    ]
+  })
+}
+
+/** What each export says of each field but ports, from what the users wrote. */
+function saidOf({ labels, annotations, service }: Contribution): Readonly<Record<string, string>> {
+  const text = (map: Readonly<Record<string, string>>): string =>
+    JSON.stringify(Object.fromEntries(Object.entries(map).sort()))
+  return {
+    type: service.type,
+    sessionAffinity: service.sessionAffinity ?? 'None',
+    exportedAnnotations: text(annotations),
+    exportedLabels: text(labels),
+    trafficDistribution: service.trafficDistribution ?? 'no value',
+  }
+}
 
 describe('merge, whatever the exports', () => {
   const exports = fc
@@ -89,7 +169,7 @@ describe('merge, whatever the exports', () => {
       fc.property(exports, list => {
         const [after, ...others] = list
         if (after === undefined || others.length === 0) return
-        const isSilent = forecast({ others, before: undefined, after }).length === 0
+        const isSilent = warningsOf(others, undefined, after).length === 0
         const before = reasonsOf(others)
         const brought = reasonsOf(list).filter(reason => !before.includes(reason))
         const merged = merge(list)
@@ -97,6 +177,31 @@ describe('merge, whatever the exports', () => {
         const isUsed = after.service.ports.every(port => used.includes(portText(port)))
         if (reasonsOf(list).length === 0) expect(isSilent).toBe(true)
         if (brought.length > 0 || !isUsed) expect(isSilent).toBe(false)
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  it('is forecast: the warnings of a write are the conflicts that it then has or brings, no more and no less', () => {
+    const writes = fc.tuple(
+      fc.array(arbitraryContribution, { minLength: 1, maxLength: 4 }),
+      fc.option(arbitraryContribution, { nil: undefined }),
+      arbitraryContribution,
+      fc.integer({ min: 0, max: 4 }),
+    )
+    fc.assert(
+      fc.property(writes, ([makers, makeBefore, makeAfter, place]) => {
+        const own = `c${place}`
+        const others = makers.map((make, index) => make(`c${index >= place ? index + 1 : index}`))
+        const [before, after] = [makeBefore?.(own), makeAfter(own)]
+        const found = disputesIn(warningsOf(others, before, after), own)
+        expect(found).toEqual(disputesOf(others, before, after))
+        const conflicts = merge([...others, after])?.conflicts.map(({ message }) => message) ?? []
+        for (const { field, used, winner } of found) {
+          const start = `${field}: using ${used ?? ''}`
+          const isFound = conflicts.some(text => text.startsWith(start) && text.includes(`(${winner})`))
+          expect(isFound).toBe(true)
+        }
       }),
       { numRuns: 1_000 },
     )

@@ -4,6 +4,14 @@ import { ageColumn, defineKind, type ObjectOf } from '../kind.ts'
 import { type Infer, s } from '../schema.ts'
 import { exportedAttributes, exportedPort, importedAttributes } from './exported-service.ts'
 
+const digest = (what: string) =>
+  s.optional(
+    s.string({
+      maxLength: 16,
+      description: `Equal for clusters that export the same ${what}, which may be too much to be repeated here; absent, it is not known whether they are the same.`,
+    }),
+  )
+
 export const contributor = s.object({
   cluster: s.string({ minLength: 1, maxLength: 63, description: 'Id of a cluster whose export counts.' }),
   taint: s.optional(
@@ -21,6 +29,8 @@ export const contributor = s.object({
     }),
   ),
   definition: s.optional(exportedAttributes),
+  labelsDigest: digest('labels'),
+  annotationsDigest: digest('annotations'),
 })
 export type Contributor = Infer<typeof contributor>
 

@@ -140,16 +140,52 @@ describe('warnings of a change', () => {
     const before = await exportedByBoth()
     await c2.apply(services, service('web', { ports: [{ name: 'http', protocol: 'TCP', port: 81 }] }))
     await fleet.settle()
-    expect(fields(c2.warnings?.ofExport(before, before))).toEqual(['ports'])
+    const changed = { ...before, spec: { exportedLabels: { a: '1' } } }
+    expect(fields(c2.warnings?.ofExport(changed, before))).toEqual(['ports', 'exportedLabels'])
     const now = service('web', { ports: [{ name: 'http', protocol: 'TCP', port: 81 }] })
     expect(c2.warnings?.ofService(service('web'), now)).toEqual([])
+  })
+
+  it('do not come again of a write that changes nothing of what is exported', async () => {
+    await differing()
+    await c2.apply(serviceExports, serviceExport('web'))
+    await fleet.settle()
+    const before = await c2.local.get(serviceExports, { namespace: 'shop', name: 'web' }, never)
+    const labels = { unrelated: '1' }
+    const labelled = { ...before, metadata: { ...before.metadata, labels, generation: 7 } }
+    expect(c2.warnings?.ofExport(labelled, before)).toEqual([])
+    const now = await c2.local.get(services, { namespace: 'shop', name: 'web' }, never)
+    const selecting = { ...now, spec: { ...now.spec, selector: { app: 'other' } } }
+    expect(c2.warnings?.ofService(selecting, now)).toEqual([])
+    const changed = { ...now, spec: { ...now.spec, trafficDistribution: 'PreferClose' } }
+    expect(fields(c2.warnings?.ofService(changed, now))).toContain('type')
+  })
+
+  it('are true of labels and annotations at each step of a roll-out', async () => {
+    const maps = (v: string) => ({ exportedLabels: { v }, exportedAnnotations: { v } })
+    await exportWeb(c1, { exported: maps('1') })
+    await fleet.settle()
+    await fleet.clock.advance(10_000)
+    await exportWeb(c2, { exported: maps('2') })
+    await fleet.settle()
+    const before = await c1.local.get(serviceExports, { namespace: 'shop', name: 'web' }, never)
+    expect(c1.warnings?.ofExport({ ...before, spec: maps('2') }, before)).toEqual([])
+    expect(c1.warnings?.ofExport({ ...before, spec: maps('3') }, before)).toEqual([])
+    const younger = await c2.local.get(serviceExports, { namespace: 'shop', name: 'web' }, never)
+    expect(c2.warnings?.ofExport({ ...younger, spec: maps('1') }, younger)).toEqual([])
+    const wins = 'the older export wins, and that of cluster c1 counts since 2026-01-02T03:04:05Z'
+    expect(c2.warnings?.ofExport({ ...younger, spec: maps('3') }, younger)).toEqual(
+      ['exportedAnnotations', 'exportedLabels'].map(
+        field => `${field}: {"v":"1"} of cluster c1 is used, not {"v":"3"} of this cluster: ${wins}`,
+      ),
+    )
   })
 
   it('count an export no older than the hub does', async () => {
     await exportedByBoth()
     const { metadata, ...rest } = created({ exportedLabels: { a: '1' } })
     const dated = { ...rest, metadata: { ...metadata, creationTimestamp: '2020-01-02T03:04:05Z' } }
-    expect(fields(c2.warnings?.ofExport(dated, dated))).toEqual(['exportedLabels'])
+    expect(fields(c2.warnings?.ofExport(dated, { ...dated, spec: {} }))).toEqual(['exportedLabels'])
   })
 
   it('count an export that is made again as the youngest', async () => {

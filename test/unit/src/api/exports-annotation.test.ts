@@ -8,6 +8,8 @@ const east: Contributor = {
   since: '2026-01-02T03:04:05Z',
   ports: [{ name: 'http', protocol: 'TCP', port: 80 }],
   definition: { type: 'ClusterSetIP', ipFamilies: ['IPv4'], trafficDistribution: 'PreferClose' },
+  labelsDigest: '0123456789abcdef',
+  annotationsDigest: 'fedcba9876543210',
 }
 const west: Contributor = { cluster: 'west', ports: [], definition: { type: 'Headless', ipFamilies: [] } }
 
@@ -48,6 +50,7 @@ describe('the annotation that tells of exports', () => {
       'an entry of another type',
       '[{"cluster":"east","ports":[],"definition":{"type":"Odd","ipFamilies":[]}}]',
     ],
+    ['a digest that is none', '[{"cluster":"east","ports":[],"labelsDigest":1}]'],
     ['more than is ever written', `[${' '.repeat(70_000)}]`],
   ])('tells nothing when it holds %s', (_, text) => {
     expect(read(text)).toBeUndefined()

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Contribution } from '../../../../src/contract.ts'
-import { forecast } from '../../../../src/merge/forecast.ts'
+import { forecast, foreseenOf } from '../../../../src/merge/forecast.ts'
 import { contribution, ports } from '../../../support/contributions.ts'
 
 const since = (second: number): string => `1970-01-01T00:00:${String(second).padStart(2, '0')}Z`
@@ -17,7 +17,7 @@ function told(
   after: Contribution,
   before?: Contribution,
 ): readonly string[] {
-  return forecast({ others, before, after })
+  return forecast({ others: others.map(foreseenOf), maps: [], before, after })
 }
 
 const eastWins = `the older export wins, and that of cluster east counts since ${since(10)}`
@@ -199,5 +199,68 @@ describe('the forecast of a change', () => {
   it('is silent when a change ends the conflict', () => {
     const before = contribution('west@20', { type: 'Headless' })
     expect(told([east], contribution('west@20'), before)).toEqual([])
+  })
+})
+
+describe('the forecast of labels and annotations', () => {
+  const one = { v: '1' }
+  const two = { v: '2' }
+
+  it('is right at each step of a roll-out', () => {
+    const old = contribution('east@10', { labels: one })
+    const young = contribution('west@20', { labels: two })
+    expect(told([old], young, contribution('west@20', { labels: one }))).toEqual([
+      `exportedLabels: {"v":"1"} of cluster east is used, not {"v":"2"} of this cluster: ${eastWins}`,
+    ])
+    expect(told([young], contribution('east@10', { labels: two }), old)).toEqual([])
+  })
+
+  it.each(['labels', 'annotations'] as const)('names %s only of whom they are known', map => {
+    const field = map === 'labels' ? 'exportedLabels' : 'exportedAnnotations'
+    const others = [contribution('north@20', { [map]: one }), contribution('west@30', { [map]: one })]
+    const before = contribution('east@10', { [map]: one })
+    const wins = `the older export wins, and that of this cluster counts since ${since(10)}`
+    expect(told(others, contribution('east@10', { [map]: two }), before)).toEqual([
+      `${field}: {"v":"2"} of this cluster is used, not {"v":"1"} of cluster north and 1 more: ${wins}`,
+    ])
+    expect(told(others, contribution('east@10', { [map]: two }))).toEqual([
+      `${field}: {"v":"2"} of this cluster is used, not the values of cluster north and 1 more: ${wins}`,
+    ])
+    expect(told(others, contribution('south@40', { [map]: two }))).toEqual([
+      `${field}: the value of cluster north is used, not {"v":"2"} of this cluster: the older export wins, and that of cluster north counts since ${since(20)}`,
+    ])
+  })
+
+  it('names no value of losers that differ among themselves', () => {
+    const others = [
+      { ...foreseenOf(contribution('north@20')), labels: undefined },
+      foreseenOf(contribution('south@30', { labels: one })),
+      foreseenOf(contribution('west@40', { labels: two })),
+    ]
+    const after = contribution('east@10', { labels: { v: '3' } })
+    const [text] = forecast({ others, maps: [one, two], before: undefined, after })
+    expect(text).toContain(' of this cluster is used, not the values of cluster south and 1 more: ')
+  })
+
+  it('claims nothing of clusters of which the hub does not tell them', () => {
+    const others = [{ ...foreseenOf(east), labels: undefined, annotations: undefined }]
+    const after = contribution('west@20', { labels: one, annotations: two })
+    expect(forecast({ others, maps: [one, two, {}], before: undefined, after })).toEqual([])
+    const older = contribution('west@1', { labels: one, annotations: two })
+    expect(forecast({ others, maps: [one, two, {}], before: undefined, after: older })).toEqual([])
+  })
+})
+
+describe('the forecast of a conflict that there is already', () => {
+  it('tells the oldest export of those upon whom it brings it, and not of the others', () => {
+    const others = [
+      contribution('north@20', { trafficDistribution: 'PreferClose' }),
+      contribution('west@30', { trafficDistribution: 'PreferSameNode' }),
+    ]
+    const before = contribution('east@10', { trafficDistribution: 'PreferClose' })
+    const after = contribution('east@10', { trafficDistribution: 'PreferSameNode' })
+    expect(told(others, after, before)).toEqual([
+      `trafficDistribution: PreferSameNode of this cluster is used, not PreferClose of cluster north: the older export wins, and that of this cluster counts since ${since(10)}`,
+    ])
   })
 })
