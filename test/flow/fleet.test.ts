@@ -153,14 +153,18 @@ describe('the fleet that is told to stop while it starts', () => {
     ['"member joined"'],
     ['"server":"east",.*"listening"'],
     ['"answering"'],
-  ])('at %s ends in good order', async line => {
-    const folder = temporaryFolder()
-    onTestFinished(() => folder.dispose())
-    const args = ['fleet', '--home', join(folder.path, 'home'), '--port', String(await freePorts())]
-    const { code, output } = await runToEnd(args, new RegExp(line))
-    expect(code, output).toBe(0)
-    expect(output).not.toMatch(/"level":"error"/)
-  })
+  ])(
+    'at %s ends in good order',
+    async line => {
+      const folder = temporaryFolder()
+      onTestFinished(() => folder.dispose())
+      const args = ['fleet', '--home', join(folder.path, 'home'), '--port', String(await freePorts())]
+      const { code, output } = await runToEnd(args, new RegExp(line))
+      expect(code, output).toBe(0)
+      expect(output).not.toMatch(/"level":"error"/)
+    },
+    120_000,
+  )
 })
 
 describe('the fleet without controllers', () => {
@@ -178,5 +182,5 @@ describe('the fleet without controllers', () => {
     await once(socket, 'listening')
     socket.close()
     expect(readdirSync(join(home, 'members/east')).sort()).toEqual(['pki', 'store'])
-  })
+  }, 120_000)
 })
