@@ -85,6 +85,8 @@ const adminRules: readonly PolicyRule[] = [
 const discoveryPaths = ['/api', '/api/*', '/apis', '/apis/*', '/healthz', '/livez', '/openapi', '/openapi/*']
 const publicPaths = ['/healthz', '/livez', '/readyz', '/version', '/version/']
 
+const monitoringPaths = ['/healthz', '/healthz/*', '/livez', '/livez/*', '/metrics', '/readyz', '/readyz/*']
+
 /** Roles first, so that no binding is ever there without its role. */
 export const bootstrapPolicy: readonly KubeObject[] = [
   clusterRole('cluster-admin', everything),
@@ -92,7 +94,7 @@ export const bootstrapPolicy: readonly KubeObject[] = [
     { nonResourceURLs: [...discoveryPaths, '/readyz', '/version', '/version/'], verbs: ['get'] },
   ]),
   clusterRole('system:public-info-viewer', [{ nonResourceURLs: publicPaths, verbs: ['get'] }]),
-  clusterRole('system:monitoring', [{ nonResourceURLs: [...publicPaths, '/metrics'], verbs: ['get'] }]),
+  clusterRole('system:monitoring', [{ nonResourceURLs: monitoringPaths, verbs: ['get'] }]),
   clusterRole('system:basic-user', [
     resources('authorization.k8s.io', ['selfsubjectaccessreviews', 'selfsubjectrulesreviews'], ['create']),
     resources('authentication.k8s.io', ['selfsubjectreviews'], ['create']),

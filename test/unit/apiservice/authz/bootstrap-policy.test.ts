@@ -57,10 +57,21 @@ it.each([
   ['/version', true, true],
   ['/readyz', true, true],
   ['/metrics', false, false],
+  ['/readyz/ping', false, false],
+  // The index of all paths is for administrators, as with the default roles of kube-apiserver.
+  ['/', false, false],
 ])('%s: authenticated %s, anonymous %s', async (path, authenticated, anonymous) => {
   const info: AccessInfo = { isResource: false, verb: 'get', path }
   expect(await may('x+system:authenticated', info)).toBe(authenticated)
   expect(await may('system:anonymous+system:unauthenticated', info)).toBe(anonymous)
+})
+
+it.each([
+  ['/metrics', true],
+  ['/readyz/ping', true],
+  ['/version', false],
+])('%s: who monitors %s', async (path, expected) => {
+  expect(await may('x+system:monitoring', { isResource: false, verb: 'get', path })).toBe(expected)
 })
 
 it('everybody who is known may ask what they may do', async () => {
