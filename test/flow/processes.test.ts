@@ -76,5 +76,5 @@ describe('separate processes', () => {
     expect(code).toBe(1)
     expect(output).toMatch(/^isthmus: .*the join token is for the cluster "east", not "north"$/)
     folder.dispose()
-  })
+  }, 180_000)
 })

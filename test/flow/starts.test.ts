@@ -1,7 +1,7 @@
 // Starts that meet what somebody else has changed, and starts that fail late.
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 import { MemberClusterKind } from '../../src/api/kinds/member-cluster.ts'
 import { NamespaceKind } from '../../src/api/kinds/namespace.ts'
@@ -10,6 +10,9 @@ import { never } from '../../src/kernel/abort.ts'
 import { type Fleet, freePorts, startFleet, temporaryFolder } from '../support/fleet.ts'
 import { contextClient } from '../support/fleet-client.ts'
 import { runRole, runToEnd } from '../support/role-process.ts'
+
+/** Whole fleets start in every test, on machines that are busy with others. */
+vi.setConfig({ testTimeout: 120_000 })
 
 const memberClusters = resource(MemberClusterKind)
 const west = { name: 'west' }
