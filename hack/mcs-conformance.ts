@@ -153,10 +153,11 @@ async function main(args: readonly string[]): Promise<void> {
   if (source === undefined) throw new Error(usage)
   const routing = oneOf(routings, chosen.clustersetip)
   const stack = oneOf(families, chosen.families)
-  const work = join(cacheFolder(), 'mcs-conformance')
+  const kind = `${routing}-${stack.toLowerCase()}`
+  const work = join(cacheFolder(), 'mcs-conformance', kind)
   mkdirSync(work, { recursive: true })
   const program = buildSuite(requireSuite(source), work)
-  const lab = await startClusters({ name: 'conformance', count: 2, nodes: true, families: stack })
+  const lab = await startClusters({ name: `conformance-${kind}`, count: 2, nodes: true, families: stack })
   try {
     const kubeconfig = lab.clusters.map(cluster => cluster.kubeconfig).join(delimiter)
     await requireTwoClusters(lab)
