@@ -25,6 +25,8 @@ export type Member = {
   readonly namespaces: readonly string[] | undefined
   /** The strongest of its taints. */
   readonly taint: Contributor['taint']
+  /** Its lease has lapsed (KEP-1645, "EndpointSlice"): its exports count, its endpoints are not imported. */
+  readonly unreachable: boolean
 }
 
 // ---- merge ------------------------------------------------------------------------------------------------------
@@ -42,6 +44,8 @@ export type Contribution = {
   readonly consumers: readonly string[] | undefined
   /** See `Member`. */
   readonly taint: Contributor['taint']
+  /** See `Member`. */
+  readonly unreachable: boolean
   readonly service: ExportedServiceFacts
 }
 

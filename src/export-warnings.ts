@@ -82,6 +82,7 @@ export class ExportWarnings {
       annotations: spec.exportedAnnotations ?? {},
       consumers: undefined,
       taint: undefined,
+      unreachable: false,
       service: spec.definition,
     }
   }

@@ -18,7 +18,9 @@ const check = compileCheck(entries.json)
 /** Undefined when it is not known what every cluster exports, or when it is too much to be told. */
 export function exportsText(contributors: readonly Contributor[]): string | undefined {
   if (contributors.some(({ definition }) => definition === undefined)) return undefined
-  const text = JSON.stringify(contributors.map(({ taint: _taint, ...entry }) => entry))
+  const text = JSON.stringify(
+    contributors.map(({ taint: _taint, unreachable: _unreachable, ...entry }) => entry),
+  )
   return Buffer.byteLength(text) > maxBytes ? undefined : text
 }
 

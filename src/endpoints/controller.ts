@@ -113,7 +113,7 @@ export class EndpointsController {
     const { importables } = this.#options
     const slice = importables.slice(source.importable)
     const contributor = this.#contributor(importables.service(source.service), source.cluster)
-    if (slice === undefined || contributor === undefined) return undefined
+    if (slice === undefined || contributor === undefined || contributor.unreachable === true) return undefined
     const { slice: name, addressType, endpoints, ports } = slice.spec
     return {
       cluster: source.cluster,

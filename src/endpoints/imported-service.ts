@@ -26,7 +26,12 @@ export function sameForSlices(a: ClusterSetService | undefined, b: ClusterSetSer
 
 function relevant({ spec, status }: ClusterSetService): unknown {
   const { ipFamilies, ports, trafficDistribution, type } = spec
-  const clusters = status.clusters.map(({ cluster, taint, ports: own }) => ({ cluster, taint, ports: own }))
+  const clusters = status.clusters.map(({ cluster, taint, unreachable, ports: own }) => ({
+    cluster,
+    taint,
+    unreachable,
+    ports: own,
+  }))
   return { ipFamilies, ports, trafficDistribution, type, clusters }
 }
 

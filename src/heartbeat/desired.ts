@@ -1,11 +1,12 @@
 /** What a MemberCluster says of its member's heartbeats. Pure. */
 
-import type { MemberCluster, memberClusterConditions } from '../api/kinds/member-cluster.ts'
+import { hasLapsed, type MemberCluster, type memberClusterConditions } from '../api/kinds/member-cluster.ts'
 import { type Condition, withCondition } from '../api/meta.ts'
 import type { Verdict } from '../api/verdict.ts'
 import { equalJson } from '../cluster/json.ts'
 import type { Family } from '../ip/address.ts'
 import { fromTime, toTime } from '../kernel/clock.ts'
+import type { Hearing } from './hearing.ts'
 
 /** The last beat of a member that this process has heard. */
 export type Heard = {
@@ -22,6 +23,7 @@ type Times = {
   readonly nowMs: number
   /** Since when this process listens: before that nobody was silent. */
   readonly sinceMs: number
+  readonly hearing: Hearing
 }
 
 type Status = NonNullable<MemberCluster['status']>
@@ -68,20 +70,30 @@ export function desiredStatus(
 function verdict(
   { metadata, spec, status }: MemberCluster,
   heard: Heard | undefined,
-  { nowMs, sinceMs }: Times,
+  { hearing, nowMs, sinceMs }: Times,
 ): Available | undefined {
   if (!spec.accepted) {
     return { status: 'False', reason: 'NotAccepted', message: 'every request of the member is refused' }
   }
   const bornMs = fromTime(metadata.creationTimestamp ?? '')
   const fromMs = heard?.atMs ?? Math.max(sinceMs, Number.isNaN(bornMs) ? sinceMs : bornMs)
-  const isSilent = nowMs - fromMs >= (heard?.silenceMs ?? unheardSilenceMs)
+  const leaseMs = heard?.silenceMs ?? unheardSilenceMs
+  const isSilent = nowMs - fromMs >= leaseMs
   if (!isSilent) return heard && { status: 'True', reason: 'Heartbeat', message: '' }
   const last = heard === undefined ? status?.lastHeartbeatTime : toTime(heard.atMs)
   if (last === undefined) {
     return { status: 'Unknown', reason: 'NeverHeard', message: 'the member has joined and sent no heartbeat' }
   }
-  return { status: 'Unknown', reason: 'HeartbeatMissed', message: `no heartbeat since ${last}` }
+  const message = `no heartbeat since ${last}`
+  // A member that is known to be gone stays so until it is heard, whatever becomes of the hub meanwhile.
+  if (hasLapsed(status) || hearing.hasLapsed(fromMs, leaseMs, nowMs)) {
+    return { status: 'Unknown', reason: 'HeartbeatMissed', message }
+  }
+  return {
+    status: 'Unknown',
+    reason: 'NothingHeard',
+    message: `${message}, nor of other members: the hub may be cut off, so the endpoints of the cluster stay`,
+  }
 }
 
 function withVerdict(

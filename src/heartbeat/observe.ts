@@ -4,7 +4,7 @@
  * Event; a MemberCluster is written when something changed and otherwise once in three beats, so that its watchers have
  * rest.
  * Refuses: beats of earlier times. After a start of the hub a member is silent only when the hub has listened for long
- * enough.
+ * enough, and its lease has lapsed only when others were heard meanwhile.
  */
 import { type MemberCluster, MemberClusterKind } from '../api/kinds/member-cluster.ts'
 import { type Change, type Informer, resource } from '../cluster/cluster.ts'
@@ -13,6 +13,7 @@ import type { Writer } from '../cluster/writer.ts'
 import { type Clock, fromTime } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/log.ts'
 import { availabilityOf, desiredStatus, type Heard } from './desired.ts'
+import { Hearing } from './hearing.ts'
 import { type Lease, readLease } from './lease.ts'
 
 type ObserveOptions = {
@@ -36,6 +37,7 @@ export class MemberObserver {
   readonly #options: ObserveOptions
   readonly #sinceMs: number
   readonly #known = new Map<string, Known>()
+  readonly #hearing = new Hearing()
 
   constructor(options: ObserveOptions) {
     this.#options = options
@@ -51,6 +53,7 @@ export class MemberObserver {
     const earlier = this.#known.get(cluster)?.offsetsMs ?? []
     const offsetsMs = Number.isNaN(timeMs) ? [] : [...earlier, timeMs - atMs].slice(-offsetsKept)
     const skewMs = offsetsMs.length === 0 ? undefined : Math.max(...offsetsMs)
+    this.#hearing.beat(atMs, silenceMs)
     this.#known.set(cluster, { atMs, silenceMs, families, skewMs, offsetsMs })
     return cluster
   }
@@ -74,7 +77,7 @@ export class MemberObserver {
     const { clock, events, log, writer } = this.#options
     const member = this.#options.memberClusters.get({ name: id })
     if (member === undefined) return
-    const times = { nowMs: clock.now(), sinceMs: this.#sinceMs }
+    const times = { nowMs: clock.now(), sinceMs: this.#sinceMs, hearing: this.#hearing }
     const status = desiredStatus(member, this.#known.get(id), times)
     if (status === undefined) return
     const written = await writer.replace(

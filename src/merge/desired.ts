@@ -26,6 +26,7 @@ export function standingOf(member: Member, exported: ExportedService): Standing 
     annotations: exportedAnnotations ?? {},
     consumers,
     taint: member.taint,
+    unreachable: member.unreachable,
     service: definition,
   }
   return { counts: true, contribution }

@@ -1,5 +1,5 @@
 import { memberNamespace } from '../api/cluster-id.ts'
-import type { MemberCluster } from '../api/kinds/member-cluster.ts'
+import { hasLapsed, type MemberCluster } from '../api/kinds/member-cluster.ts'
 import type { Change, Informer } from '../cluster/cluster.ts'
 import { equalJson } from '../cluster/json.ts'
 import type { Member } from '../contract.ts'
@@ -45,5 +45,6 @@ function memberOf({ metadata, spec, status }: MemberCluster): Member {
     acceptedMs: Number.isNaN(acceptedMs) ? Number.MAX_SAFE_INTEGER : acceptedMs,
     namespaces: spec.namespaces,
     taint: effects.includes('NoImport') ? 'NoImport' : effects[0],
+    unreachable: hasLapsed(status),
   }
 }

@@ -32,12 +32,13 @@ export function merge(exports: readonly Contribution[]): Merged | undefined {
 }
 
 function contributorOf(contribution: Contribution): Contributor {
-  const { cluster, taint, service, labels, annotations } = contribution
+  const { cluster, taint, unreachable, service, labels, annotations } = contribution
   const { ports, ...definition } = service
   const since = sinceMs(contribution)
   return {
     cluster,
     ...(taint === undefined ? {} : { taint }),
+    ...(unreachable ? { unreachable } : {}),
     ports,
     // The hub has not written down yet when it accepted the cluster.
     ...(since === Number.MAX_SAFE_INTEGER ? {} : { since: toTime(since) }),

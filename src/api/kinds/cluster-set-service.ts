@@ -19,6 +19,12 @@ export const contributor = s.object({
       description: 'The strongest taint of that cluster: what becomes of its endpoints.',
     }),
   ),
+  unreachable: s.optional(
+    s.boolean({
+      description:
+        'The cluster has fallen silent: until it is heard again others do not import its endpoints.',
+    }),
+  ),
   ports: s.atomicList(exportedPort, {
     description: "The ports of that cluster's own Service: its slices name their ports as these are named.",
   }),

@@ -24,7 +24,7 @@ export const memberClusterConditions = {
   Available: {
     True: ['Heartbeat'],
     False: ['NotAccepted'],
-    Unknown: ['HeartbeatMissed', 'NeverHeard'],
+    Unknown: ['HeartbeatMissed', 'NothingHeard', 'NeverHeard'],
   },
 } as const
 
@@ -165,6 +165,12 @@ export const MemberClusterKind = defineKind({
   },
 })
 export type MemberCluster = ObjectOf<typeof MemberClusterKind>
+
+/** Whether the member has fallen silent while others were heard, and not been heard since: nobody imports its endpoints. */
+export function hasLapsed(status: MemberCluster['status']): boolean {
+  const reason: (typeof memberClusterConditions.Available.Unknown)[number] = 'HeartbeatMissed'
+  return status?.conditions?.some(c => c.type === 'Available' && c.reason === reason) ?? false
+}
 
 function fixed(field: string, value: string | undefined, before: string | undefined): readonly FieldError[] {
   return before === undefined || before === value ? [] : [immutable(field, value)]

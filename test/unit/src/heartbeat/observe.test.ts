@@ -62,13 +62,23 @@ describe('the hub', () => {
     await settled()
   }
 
-  type BeatOptions = { readonly aheadMs?: number; readonly intervalMs?: number; readonly namespace?: string }
+  type BeatOptions = {
+    readonly cluster?: string
+    readonly aheadMs?: number
+    readonly intervalMs?: number
+    readonly namespace?: string
+  }
 
   /** The member's clock is ahead by so much. */
-  async function beat({ aheadMs = 0, intervalMs = 10_000, namespace = 'member-east' }: BeatOptions = {}) {
+  async function beat({
+    cluster = 'east',
+    aheadMs = 0,
+    intervalMs = 10_000,
+    namespace = `member-${cluster}`,
+  }: BeatOptions = {}) {
     const { items } = await hub.list(leases, { namespace }, never)
     const families = ['IPv6', 'IPv4'] as const
-    const said = { cluster: 'east', namespace, families, intervalMs, timeMs: clock.now() + aheadMs }
+    const said = { cluster, namespace, families, intervalMs, timeMs: clock.now() + aheadMs }
     const lease = leaseOf(said, items[0])
     await (items[0] === undefined ? hub.create(leases, lease, never) : hub.replace(leases, lease, {}, never))
     await settled()
@@ -115,7 +125,11 @@ describe('the hub', () => {
     expect((await member()).status).toMatchObject({
       lastHeartbeatTime: '2026-01-02T03:04:35Z',
       conditions: [
-        { status: 'Unknown', reason: 'HeartbeatMissed', message: 'no heartbeat since 2026-01-02T03:04:35Z' },
+        {
+          status: 'Unknown',
+          reason: 'NothingHeard',
+          message: expect.stringMatching(/^no heartbeat since 2026-01-02T03:04:35Z, nor of other members/),
+        },
       ],
     })
     expect(await membersMetric()).toEqual([
@@ -136,7 +150,7 @@ describe('the hub', () => {
         source: { component: 'isthmus-hub' },
         count: 2,
       },
-      { type: 'Warning', reason: 'HeartbeatMissed', count: 1 },
+      { type: 'Warning', reason: 'NothingHeard', count: 1 },
     ])
     const told = log.lines.filter(line => line.message === 'availability of a member changed')
     expect(told.map(({ fields }) => fields.available)).toEqual(['True', 'Unknown', 'True'])
@@ -158,7 +172,7 @@ describe('the hub', () => {
     await clock.advance(239_000)
     expect(await available()).toBe('True/Heartbeat')
     await clock.advance(6_000)
-    expect(await available()).toBe('Unknown/HeartbeatMissed')
+    expect(await available()).toBe('Unknown/NothingHeard')
   })
 
   it('that starts anew takes nobody for silent before it has listened, nor an old heartbeat for a new one', async () => {
@@ -175,7 +189,46 @@ describe('the hub', () => {
     await clock.advance(39_000)
     expect(await available()).toBe('True/Heartbeat')
     await clock.advance(6_000)
-    expect(await available()).toBe('Unknown/HeartbeatMissed')
+    expect(await available()).toBe('Unknown/NothingHeard')
+  })
+
+  it('takes a member for gone only while others are heard, and until it is heard again', async () => {
+    await join('west')
+    await beat()
+    await beat({ cluster: 'west' })
+    await beats(3, { cluster: 'west' })
+    expect(await available('east')).toBe('True/Heartbeat')
+    await beats(2, { cluster: 'west' })
+    expect([await available('east'), await available('west')]).toEqual([
+      'Unknown/HeartbeatMissed',
+      'True/Heartbeat',
+    ])
+    running.abort()
+    await start()
+    await clock.advance(3_600_000)
+    expect([await available('east'), await available('west')]).toEqual([
+      'Unknown/HeartbeatMissed',
+      'Unknown/NothingHeard',
+    ])
+    await beat()
+    expect(await available('east')).toBe('True/Heartbeat')
+  })
+
+  it('that was cut off itself takes nobody for gone before it has listened for a whole lease again', async () => {
+    await join('west')
+    await beat()
+    await clock.advance(9_000)
+    await beat({ cluster: 'west' })
+    await clock.advance(600_000)
+    expect([await available('east'), await available('west')]).toEqual([
+      'Unknown/NothingHeard',
+      'Unknown/NothingHeard',
+    ])
+    await beat({ cluster: 'west' })
+    await beats(3, { cluster: 'west' })
+    expect(await available('east')).toBe('Unknown/NothingHeard')
+    await beats(2, { cluster: 'west' })
+    expect(await available('east')).toBe('Unknown/HeartbeatMissed')
   })
 
   it('says when a member was never heard of', async () => {
@@ -195,7 +248,7 @@ describe('the hub', () => {
     await clock.advance(600_000)
     expect(await available()).toBe('False/NotAccepted')
     await accept(true)
-    expect(await available()).toBe('Unknown/HeartbeatMissed')
+    expect(await available()).toBe('Unknown/NothingHeard')
     await beat()
     expect(await available()).toBe('True/Heartbeat')
   })
