@@ -56,18 +56,31 @@ export type FleetOptions = {
 /** A cluster that counts what is written to it, apart from heartbeats: they come with time. */
 export class TestCluster extends MemoryCluster {
   readonly writes: MemoryRequest[]
+  readonly #dating: { atMs: number | undefined }
 
   constructor(name: string, clock: ManualClock) {
     const writes: MemoryRequest[] = []
+    const dating: { atMs: number | undefined } = { atMs: undefined }
     super({
       name,
-      clock,
+      clock: { ...clock, now: () => dating.atMs ?? clock.now() },
       kinds,
       intercept: request => {
         if (!['get', 'list', 'watch'].includes(request.verb) && !isHeartbeat(request)) writes.push(request)
       },
     })
     this.writes = writes
+    this.#dating = dating
+  }
+
+  /** What is created meanwhile is of that time. */
+  async dated<R>(atMs: number, call: () => Promise<R>): Promise<R> {
+    this.#dating.atMs = atMs
+    try {
+      return await call()
+    } finally {
+      this.#dating.atMs = undefined
+    }
   }
 
   async find<O>(of: Resource<O>, name: string, namespace?: string): Promise<O | undefined> {

@@ -9,9 +9,8 @@ import {
   serviceExports,
   serviceImports,
   services,
-  slices,
 } from '../../support/memory-fleet.ts'
-import { exportWeb, headless, service, serviceExport, slice } from '../../support/shop.ts'
+import { exportWeb, service, serviceExport } from '../../support/shop.ts'
 
 let running: MemoryFleet | undefined
 
@@ -118,19 +117,6 @@ describe('one export', () => {
     expect(await fleet.member('c2').importOf('web')).toBeDefined()
   })
 
-  it('case 11: is refused for an ExternalName, and imported nowhere', async () => {
-    const fleet = await fleetOf()
-    await exportWeb(fleet.member('c1'), { spec: { type: 'ExternalName', clusterIP: '' } })
-    await fleet.settle()
-    expect(await fleet.member('c1').conditionsOf('web')).toEqual({
-      Valid: 'False/InvalidServiceType',
-      Ready: 'False/Failed',
-    })
-    for (const { local } of fleet.members) {
-      expect(local.writes.filter(write => write.resource.plural === 'serviceimports')).toEqual([])
-    }
-  })
-
   it('case 16: is withdrawn everywhere when its Service goes, and comes back with it', async () => {
     const fleet = await fleetOf()
     await exportWeb(fleet.member('c1'))
@@ -150,63 +136,6 @@ describe('one export', () => {
     await fleet.settle()
     expect((await fleet.member('c2').importOf('web'))?.spec?.ips).toEqual(before)
     expect(await fleet.member('c2').slicesOf('web')).toHaveLength(1)
-  })
-
-  it('case 4: is Headless without a cluster IP, and never has an address', async () => {
-    const fleet = await fleetOf()
-    await exportWeb(fleet.member('c1'), { spec: headless })
-    await fleet.settle()
-    const imported = await fleet.member('c2').importOf('web')
-    expect(imported?.spec).toMatchObject({ type: 'Headless', ips: [], ipFamilies: ['IPv4'] })
-    expect(imported?.status?.conditions).toMatchObject([{ type: 'Ready', status: 'True' }])
-    expect(await fleet.member('c2').slicesOf('web')).toHaveLength(1)
-  })
-
-  it('case 52: has ports [] and slices without ports when it is headless and has none', async () => {
-    const fleet = await fleetOf()
-    const member = fleet.member('c1')
-    await member.apply(services, service('web', { ...headless, ports: [] }))
-    await member.apply(slices, slice('web-abc', ['10.1.0.1'], { ports: [] }))
-    await member.apply(serviceExports, serviceExport())
-    await fleet.settle()
-    expect((await fleet.member('c2').importOf('web'))?.spec?.ports).toEqual([])
-    expect(await fleet.member('c2').slicesOf('web')).toMatchObject([{ ports: [] }])
-  })
-
-  it('case 53: carries endpoints that are not ready, and hostnames', async () => {
-    const fleet = await fleetOf()
-    const member = fleet.member('c1')
-    const endpoints = [
-      { addresses: ['10.1.0.1'], hostname: 'web-0', conditions: { ready: true } },
-      { addresses: ['10.1.0.2'], hostname: 'web-1', conditions: { ready: false, serving: false } },
-      { addresses: ['10.1.0.3'], conditions: { ready: false, serving: true, terminating: true } },
-    ]
-    await member.apply(services, service('web', headless))
-    await member.apply(slices, slice('web-abc', [], { endpoints }))
-    await member.apply(serviceExports, serviceExport())
-    await fleet.settle()
-    for (const importer of fleet.members) {
-      expect(await importer.slicesOf('web')).toMatchObject([{ endpoints }])
-    }
-  })
-
-  it('case 58: of a name that no Service can have stays invalid', async () => {
-    const fleet = await fleetOf()
-    await fleet.member('c1').apply(serviceExports, serviceExport('a.b'))
-    await fleet.settle()
-    expect(await fleet.member('c1').conditionsOf('a.b')).toMatchObject({ Valid: 'False/NoService' })
-  })
-
-  it('case 59: of a Service that an import is served by is refused', async () => {
-    const fleet = await fleetOf()
-    const derived = service()
-    const owner = { apiVersion: 'multicluster.x-k8s.io/v1beta1', kind: 'ServiceImport', name: 'x', uid: 'u' }
-    await fleet
-      .member('c1')
-      .apply(services, { ...derived, metadata: { ...derived.metadata, ownerReferences: [owner] } })
-    await fleet.member('c1').apply(serviceExports, serviceExport())
-    await fleet.settle()
-    expect(await fleet.member('c1').conditionsOf('web')).toMatchObject({ Valid: 'False/InvalidServiceType' })
   })
 
   it('case 64: has its conditions written once, and mended when somebody edits them', async () => {

@@ -48,18 +48,6 @@ async function exportNamedMine(fleet: MemoryFleet): Promise<void> {
 }
 
 describe('an importing cluster', () => {
-  it('case 46: imports when the namespace appears', async () => {
-    const fleet = await fleetOf()
-    const c3 = await fleet.join('c3')
-    await exportWeb(fleet.member('c1'))
-    await fleet.settle()
-    expect(await c3.importOf('web')).toBeUndefined()
-    await c3.namespace('shop')
-    await fleet.settle()
-    expect(await c3.importOf('web')).toBeDefined()
-    expect(await c3.slicesOf('web')).toHaveLength(1)
-  })
-
   it('case 47, B10: makes nothing in a namespace that is going, and everything when it is there again', async () => {
     const fleet = await fleetOf()
     const c2 = fleet.member('c2')

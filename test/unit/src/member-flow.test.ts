@@ -8,7 +8,6 @@ import {
   serviceExports,
   services,
   slices,
-  textOf,
 } from '../../support/memory-fleet.ts'
 import { exportWeb, headless, service, serviceExport, slice } from '../../support/shop.ts'
 
@@ -28,66 +27,6 @@ afterEach(() => {
 const exported = { Valid: 'True/Valid', Ready: 'True/Exported', Conflict: 'False/NoConflicts' }
 
 describe('several exports', () => {
-  it('case 17: give each port only to the clusters that have it, and tell both of the conflict', async () => {
-    const fleet = await fleetOf()
-    await exportWeb(fleet.member('c1'))
-    await fleet.clock.advance(10_000)
-    await fleet.member('c2').apply(
-      services,
-      service('web', {
-        ports: [
-          { name: 'http', protocol: 'TCP', port: 80 },
-          { name: 'metrics', protocol: 'TCP', port: 9090 },
-        ],
-      }),
-    )
-    await fleet.member('c2').apply(
-      slices,
-      slice('web-xyz', ['10.2.0.1'], {
-        ports: [
-          { name: 'http', protocol: 'TCP', port: 8080 },
-          { name: 'metrics', protocol: 'TCP', port: 9999 },
-        ],
-      }),
-    )
-    await fleet.member('c2').apply(serviceExports, serviceExport())
-    await fleet.settle()
-    for (const member of fleet.members) {
-      expect((await member.importOf('web'))?.spec?.ports.map(port => port.name)).toEqual(['http', 'metrics'])
-      expect((await member.importOf('web'))?.status?.clusters).toEqual([{ cluster: 'c1' }, { cluster: 'c2' }])
-      const ports = (await member.slicesOf('web')).map(found => [
-        found.metadata.labels?.['multicluster.kubernetes.io/source-cluster'],
-        found.ports?.map(port => port.name).join(),
-      ])
-      expect(Object.fromEntries(ports)).toEqual({ c1: 'http', c2: 'http,metrics' })
-      expect(await member.conditionsOf('web')).toMatchObject({ Conflict: 'True/PortConflict' })
-    }
-  })
-
-  it('case 2: are one import with the address of the first', async () => {
-    const fleet = await fleetOf()
-    await exportWeb(fleet.member('c1'))
-    await fleet.settle()
-    const before = await fleet.member('c1').importOf('web')
-    await exportWeb(fleet.member('c2'), { address: '10.2.0.1' })
-    await fleet.settle()
-    const after = await fleet.member('c1').importOf('web')
-    expect(after?.spec).toEqual(before?.spec)
-    expect(after?.status?.clusters).toEqual([{ cluster: 'c1' }, { cluster: 'c2' }])
-    for (const member of fleet.members) expect(await member.conditionsOf('web')).toEqual(exported)
-  })
-
-  it('case 65: are the same in a cluster that exports nothing, with no condition but Ready', async () => {
-    const fleet = await fleetOf({ members: ['c1', 'c2', 'c3'] })
-    await exportWeb(fleet.member('c1'))
-    await exportWeb(fleet.member('c2'), { spec: headless, address: '10.2.0.1' })
-    await fleet.settle()
-    const seen = await fleet.member('c3').importOf('web')
-    expect(seen?.spec).toEqual((await fleet.member('c1').importOf('web'))?.spec)
-    expect(textOf(seen?.status?.conditions)).toEqual({ Ready: 'True/Ready' })
-    expect(await fleet.member('c3').slicesOf('web')).toHaveLength(2)
-  })
-
   it('11.16: may come from clusters whose ids have two labels', async () => {
     const fleet = await fleetOf({ members: ['east.example', 'west.example'] })
     await exportWeb(fleet.member('east.example'))
@@ -96,73 +35,6 @@ describe('several exports', () => {
     expect((await importer.importOf('web'))?.status?.clusters).toEqual([{ cluster: 'east.example' }])
     const [imported] = await importer.slicesOf('web')
     expect(imported?.metadata.labels?.['multicluster.kubernetes.io/source-cluster']).toBe('east.example')
-  })
-
-  it('case 19: rename a port of a slice to the name that the import has', async () => {
-    const fleet = await fleetOf()
-    await exportWeb(fleet.member('c1'))
-    await fleet.clock.advance(10_000)
-    const c2 = fleet.member('c2')
-    await c2.apply(services, service('web', { ports: [{ name: 'web', protocol: 'TCP', port: 80 }] }))
-    await c2.apply(
-      slices,
-      slice('web-xyz', ['10.2.0.1'], { ports: [{ name: 'web', port: 8081, protocol: 'TCP' }] }),
-    )
-    await c2.apply(serviceExports, serviceExport())
-    await fleet.settle()
-    for (const member of fleet.members) {
-      const found = (await member.slicesOf('web')).map(({ ports }) =>
-        ports?.map(p => `${p.name}:${p.port}`).join(),
-      )
-      expect(found.sort()).toEqual(['http:8080', 'http:8081'])
-    }
-  })
-
-  it('case 43: are healed when they agree again, and the slice comes back', async () => {
-    const fleet = await fleetOf()
-    await exportWeb(fleet.member('c1'))
-    await fleet.clock.advance(10_000)
-    const c2 = fleet.member('c2')
-    const other = { ports: [{ name: 'http', protocol: 'TCP' as const, port: 8080 }] }
-    await exportWeb(c2, { spec: other, address: '10.2.0.1' })
-    await fleet.settle()
-    expect(await c2.conditionsOf('web')).toMatchObject({ Conflict: 'True/PortConflict' })
-    expect(await fleet.member('c1').slicesOf('web')).toHaveLength(1)
-    const conflict = async () =>
-      (
-        await c2.local.get(serviceExports, { namespace: 'shop', name: 'web' }, never)
-      ).status?.conditions?.find(c => c.type === 'Conflict')
-    const before = await conflict()
-    await fleet.clock.advance(10_000)
-    await c2.apply(services, service())
-    await fleet.settle()
-    for (const member of fleet.members) {
-      expect(await member.conditionsOf('web')).toEqual(exported)
-      expect(await member.slicesOf('web')).toHaveLength(2)
-    }
-    expect((await conflict())?.lastTransitionTime).not.toBe(before?.lastTransitionTime)
-  })
-
-  it('case 7, 44: go on with the younger when the oldest leaves, in the same object and with the same address', async () => {
-    const fleet = await fleetOf()
-    await exportWeb(fleet.member('c1'))
-    await fleet.clock.advance(10_000)
-    await exportWeb(fleet.member('c2'), {
-      spec: { ports: [{ name: 'http', protocol: 'TCP', port: 8080 }] },
-      address: '10.2.0.1',
-    })
-    await fleet.settle()
-    const before = await fleet.member('c1').importOf('web')
-    for (const member of fleet.members) member.local.writes.length = 0
-    await fleet.member('c1').remove(serviceExports, { namespace: 'shop', name: 'web' })
-    await fleet.settle()
-    const after = await fleet.member('c1').importOf('web')
-    expect(after?.metadata.uid).toBe(before?.metadata.uid)
-    expect(after?.spec).toEqual({ ...before?.spec, ports: [{ name: 'http', protocol: 'TCP', port: 8080 }] })
-    expect(after?.status?.clusters).toEqual([{ cluster: 'c2' }])
-    expect(await fleet.member('c2').conditionsOf('web')).toEqual(exported)
-    const touched = fleet.members.flatMap(({ local }) => local.writes)
-    expect(touched.filter(w => w.resource.plural === 'serviceimports' && w.verb !== 'replace')).toEqual([])
   })
 
   it('case 5, 7: flip from ClusterSetIP to Headless in place, and back with the old address', async () => {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import type { ExportedPort } from '../../../../src/api/kinds/exported-service.ts'
 import type { Contribution, Merged } from '../../../../src/contract.ts'
 import { merge } from '../../../../src/merge/merge.ts'
 import { portText } from '../../../../src/merge/ports.ts'
@@ -15,104 +14,13 @@ type Row = {
   }
 }
 
-const withApp = (list: readonly ExportedPort[], appProtocol: string): readonly ExportedPort[] =>
-  list.map(port => ({ ...port, appProtocol }))
-
-function withoutPolicy(from: Contribution): Contribution {
-  const { internalTrafficPolicy: _policy, ...service } = from.service
-  return { ...from, service }
-}
-
 const clientIp = (timeoutSeconds: number) => ({
   sessionAffinity: 'ClientIP',
   sessionAffinityConfig: { clientIP: { timeoutSeconds } },
 })
 
-// The numbers are those of the cases in section 10 of the MCS specification notes, B-numbers those of user reports.
+// The numbered cases are in test/cases. 11-numbers are recommended readings of the MCS specification notes, B-numbers user reports.
 const rows: readonly Row[] = [
-  {
-    case: '1: one export',
-    exports: [contribution('c1@10')],
-    merged: {
-      type: 'ClusterSetIP',
-      ports: 'http:80/TCP',
-      ipFamilies: ['IPv4'],
-      clusters: 'c1',
-      conflicts: '',
-    },
-  },
-  {
-    case: '2: two exports that agree',
-    exports: [contribution('c1@10'), contribution('c2@20')],
-    merged: { type: 'ClusterSetIP', ports: 'http:80/TCP', clusters: 'c1 c2', conflicts: '' },
-  },
-  {
-    case: '4: a headless export',
-    exports: [contribution('c1@10', { type: 'Headless' })],
-    merged: { type: 'Headless', ipFamilies: ['IPv4'], conflicts: '' },
-  },
-  {
-    case: '5: ClusterIP is older than headless',
-    exports: [contribution('c1@10'), contribution('c2@20', { type: 'Headless' })],
-    merged: { type: 'ClusterSetIP', clusters: 'c1 c2', conflicts: 'TypeConflict' },
-  },
-  {
-    case: '7: the older export of 5 leaves',
-    exports: [contribution('c2@20', { type: 'Headless' })],
-    merged: { type: 'Headless', clusters: 'c2', conflicts: '' },
-  },
-  {
-    case: '8: a tie goes to the smaller cluster id',
-    exports: [contribution('c2@10', { type: 'Headless' }), contribution('c1@10')],
-    merged: { type: 'ClusterSetIP', conflicts: 'TypeConflict' },
-  },
-  {
-    case: '17: one cluster has a port more',
-    exports: [contribution('c1@10'), contribution('c2@20', { ports: ports('http:80 metrics:9090') })],
-    merged: { ports: 'http:80/TCP metrics:9090/TCP', conflicts: 'PortConflict' },
-  },
-  {
-    case: '19: the same socket under another name',
-    exports: [contribution('c1@10'), contribution('c2@20', { ports: ports('web:80') })],
-    merged: { ports: 'http:80/TCP', conflicts: 'PortConflict' },
-  },
-  {
-    case: '20: the same number with another protocol and name',
-    exports: [contribution('c1@10'), contribution('c2@20', { ports: ports('dns:80/UDP') })],
-    merged: { ports: 'http:80/TCP dns:80/UDP', conflicts: 'PortConflict' },
-  },
-  {
-    case: '22: only one names an application protocol',
-    exports: [contribution('c1@10', { ports: withApp(ports('http:80'), 'http') }), contribution('c2@20')],
-    merged: { ports: 'http:80/TCP_(http)', conflicts: 'PortConflict' },
-  },
-  {
-    case: '23: the empty name is a name',
-    exports: [contribution('c1@10', { ports: ports(':80') }), contribution('c2@20', { ports: ports(':81') })],
-    merged: { ports: '80/TCP', conflicts: 'PortConflict' },
-  },
-  {
-    case: '25: one port hits the socket, the other the name',
-    exports: [
-      contribution('c1@10', { ports: ports('a:80') }),
-      contribution('c2@20', { ports: ports('b:80 a:81') }),
-    ],
-    merged: { ports: 'a:80/TCP', conflicts: 'PortConflict' },
-  },
-  {
-    case: '26: the oldest of three wins',
-    exports: [
-      contribution('c1@30', { ports: ports('http:80') }),
-      contribution('c2@10', { ports: ports('http:81') }),
-      contribution('c3@20', { ports: ports('http:82') }),
-    ],
-    merged: { ports: 'http:81/TCP', clusters: 'c1 c2 c3', conflicts: 'PortConflict' },
-  },
-  {
-    case: '28: affinity timeouts differ',
-    exports: [contribution('c1@10', clientIp(10)), contribution('c2@20', clientIp(20))],
-    merged: { ...clientIp(10), conflicts: 'SessionAffinityConfigConflict' },
-  },
   {
     case: 'affinities differ, and so do their timeouts',
     exports: [contribution('c1@10'), contribution('c2@20', clientIp(20))],
@@ -123,27 +31,9 @@ const rows: readonly Row[] = [
     },
   },
   {
-    case: '29: no internal traffic policy means Cluster',
-    exports: [withoutPolicy(contribution('c1@10')), contribution('c2@20')],
-    merged: { internalTrafficPolicy: undefined, conflicts: '' },
-  },
-  {
     case: 'internal traffic policies differ',
     exports: [contribution('c1@10', { internalTrafficPolicy: 'Local' }), contribution('c2@20')],
     merged: { internalTrafficPolicy: 'Local', conflicts: 'InternalTrafficPolicyConflict' },
-  },
-  {
-    case: '31: no traffic distribution differs from any',
-    exports: [contribution('c1@10'), contribution('c2@20', { trafficDistribution: 'PreferClose' })],
-    merged: { trafficDistribution: undefined, conflicts: 'TrafficDistributionConflict' },
-  },
-  {
-    case: '32: labels are taken as a whole',
-    exports: [
-      contribution('c1@10', { labels: { a: '1' } }),
-      contribution('c2@20', { labels: { a: '1', b: '2' } }),
-    ],
-    merged: { labels: { a: '1' }, conflicts: 'LabelsConflict' },
   },
   {
     case: 'the order of labels does not matter',
@@ -159,32 +49,9 @@ const rows: readonly Row[] = [
     merged: { annotations: {}, conflicts: 'AnnotationsConflict' },
   },
   {
-    case: '37: one cluster has a family less',
-    exports: [contribution('c1@10', { ipFamilies: ['IPv4', 'IPv6'] }), contribution('c2@20')],
-    merged: { ipFamilies: ['IPv4'], conflicts: '' },
-  },
-  {
-    case: '38: the order of families is the oldest export’s',
-    exports: [
-      contribution('c1@10', { ipFamilies: ['IPv6', 'IPv4'] }),
-      contribution('c2@20', { ipFamilies: ['IPv4', 'IPv6'] }),
-    ],
-    merged: { ipFamilies: ['IPv6', 'IPv4'], conflicts: '' },
-  },
-  {
     case: 'B46: families without one in common',
     exports: [contribution('c1@10'), contribution('c2@20', { ipFamilies: ['IPv6'] })],
     merged: { ipFamilies: ['IPv4'], conflicts: 'IPFamilyConflict' },
-  },
-  {
-    case: '44: the older of two that disagree leaves',
-    exports: [contribution('c2@20', { ports: ports('http:8080') })],
-    merged: { ports: 'http:8080/TCP', conflicts: '' },
-  },
-  {
-    case: '52: a headless Service without ports',
-    exports: [contribution('c1@10', { type: 'Headless', ports: [] })],
-    merged: { type: 'Headless', ports: '', conflicts: '' },
   },
   {
     case: '11.7: the order of ports does not matter',
