@@ -42,6 +42,8 @@ export type Contribution = {
   readonly annotations: Readonly<Record<string, string>>
   /** Ids of the clusters that may import; absent for all. */
   readonly consumers: readonly string[] | undefined
+  /** ClusterSetIPs that it asks for. */
+  readonly addresses: readonly string[]
   /** See `Member`. */
   readonly taint: Contributor['taint']
   /** See `Member`. */
@@ -69,6 +71,8 @@ export type Merged = {
   readonly labels: Readonly<Record<string, string>>
   readonly annotations: Readonly<Record<string, string>>
   readonly consumers: readonly string[] | undefined
+  /** ClusterSetIPs that are asked for, at most one of each family. */
+  readonly addresses: readonly string[]
   /** By cluster id. */
   readonly clusters: readonly Contributor[]
   /** In canonical order. */
@@ -96,10 +100,11 @@ export type AddressProblem = {
 /** Hands out ClusterSetIPs. Owners are names of ClusterSetServices. */
 export interface AddressAllocator {
   /**
-   * The addresses of an owner: those it holds and, for each wanted family that it holds none of, a free one. Asking
-   * again gives the same ones. An owner that is not given all it wants has its turn when addresses become free.
+   * The addresses of an owner: those it holds and, for each wanted family that it holds none of, the one that is asked
+   * for and no other, or else a free one. Asking again gives the same ones. An owner that is not given all it wants has
+   * its turn when addresses become free.
    */
-  assign(owner: string, families: readonly Family[]): Assigned
+  assign(owner: string, families: readonly Family[], requested: readonly string[]): Assigned
   holds(owner: string): boolean
   /** Takes back what the owner holds. */
   release(owner: string): void

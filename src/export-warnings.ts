@@ -83,6 +83,7 @@ export class ExportWarnings {
       consumers: undefined,
       taint: undefined,
       unreachable: false,
+      addresses: [],
       service: spec.definition,
     }
   }

@@ -38,21 +38,16 @@ export class Allocator implements AddressAllocator {
     }
   }
 
-  assign(owner: string, families: readonly Family[]): Assigned {
-    const ips: string[] = []
-    const exhausted: Family[] = []
-    for (const family of families) {
-      const ip = this.#heldOf(owner, family) ?? this.#take(owner, family)
-      if (ip !== undefined) ips.push(ip)
-      else if (this.#pools.has(family)) exhausted.push(family)
-    }
-    if (exhausted.length > 0) this.#waiting.add(owner)
+  assign(owner: string, families: readonly Family[], requested: readonly string[]): Assigned {
+    const found = families.map(family => this.#find(owner, family, requested))
+    const ips = found.flatMap(({ ip }) => (ip === undefined ? [] : [ip]))
+    if (found.some(({ ip, problem }) => ip === undefined && problem !== undefined)) this.#waiting.add(owner)
     else this.#waiting.delete(owner)
     return {
       ips,
       ipFamilies: ips.length === 0 ? families : families.filter(f => ips.some(ip => familyOf(ip) === f)),
       addresses: this.#held.get(owner) ?? [],
-      problem: this.#problem(families, ips, exhausted),
+      problem: problemOf(families, found),
     }
   }
 
@@ -89,11 +84,17 @@ export class Allocator implements AddressAllocator {
     return this.#held.get(owner)?.find(address => familyOf(address) === family)
   }
 
-  #take(owner: string, family: Family): string | undefined {
+  #take(owner: string, family: Family, wanted: string | undefined): string | undefined {
+    const pool = this.#pools.get(family)
     // An address of an owner from another time may lie in a pool that did not hold it when it was adopted.
-    const ip = this.#pools.get(family)?.allocate(candidate => this.#owners.has(candidate))
+    const isTaken = (candidate: string): boolean => this.#owners.has(candidate)
+    const ip = wanted === undefined ? pool?.allocate(isTaken) : this.#reserved(pool, wanted)
     if (ip !== undefined) this.#hold(owner, ip)
     return ip
+  }
+
+  #reserved(pool: AddressPool | undefined, wanted: string): string | undefined {
+    return !this.#owners.has(wanted) && pool?.reserve(wanted) === true ? wanted : undefined
   }
 
   #hold(owner: string, address: string): void {
@@ -106,18 +107,38 @@ export class Allocator implements AddressAllocator {
     return family === undefined ? undefined : this.#pools.get(family)
   }
 
-  #problem(
-    families: readonly Family[],
-    ips: readonly string[],
-    exhausted: readonly Family[],
-  ): AddressProblem | undefined {
-    const [family] = exhausted
-    if (family !== undefined) {
-      const blocks = this.#pools.get(family)?.cidrs.join(', ') ?? ''
-      return { reason: 'Pending', message: `no free ${family} address in the ClusterSet's pool (${blocks})` }
+  #find(owner: string, family: Family, requested: readonly string[]): Found {
+    const wanted = requested.find(ip => familyOf(ip) === family)
+    const held = this.#heldOf(owner, family)
+    if (held !== undefined) {
+      if (wanted === undefined || wanted === held) return { ip: held }
+      return {
+        ip: held,
+        problem: `${wanted} was asked for, but a service keeps the address that it has: ${held}`,
+      }
     }
-    if (ips.length > 0 || families.length === 0) return undefined
-    const message = `the ClusterSet has no pool of ${families.join(' or ')} addresses`
-    return { reason: 'IPFamilyNotSupported', message }
+    const ip = this.#take(owner, family, wanted)
+    return ip === undefined ? { problem: this.#refusal(family, wanted) } : { ip }
   }
+
+  /** Undefined: there is no pool that could ever give one. */
+  #refusal(family: Family, wanted: string | undefined): string | undefined {
+    const pool = this.#pools.get(family)
+    const blocks = pool?.cidrs.join(', ') ?? 'none'
+    if (pool?.contains(wanted ?? '') === true) return `${wanted} was asked for, and another service has it`
+    if (wanted !== undefined)
+      return `${wanted} was asked for, and is not in the ClusterSet's pool of ${family} addresses (${blocks})`
+    return pool && `no free ${family} address in the ClusterSet's pool (${blocks})`
+  }
+}
+
+/** What there is of one family: an address, or why not, or why it is another than the one that was asked for. */
+type Found = { readonly ip?: string; readonly problem?: string | undefined }
+
+function problemOf(families: readonly Family[], found: readonly Found[]): AddressProblem | undefined {
+  const problems = found.map(({ problem }) => problem).filter(problem => problem !== undefined)
+  if (problems.length > 0) return { reason: 'Pending', message: problems.join('; ') }
+  if (families.length === 0 || found.some(({ ip }) => ip !== undefined)) return undefined
+  const message = `the ClusterSet has no pool of ${families.join(' or ')} addresses`
+  return { reason: 'IPFamilyNotSupported', message }
 }

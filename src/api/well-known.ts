@@ -10,6 +10,8 @@ export const wellKnown = {
   coreServiceName: 'kubernetes.io/service-name',
   /** Label of Services that an agent made; with `serviceName`, the ServiceImport. */
   serviceManagedBy: 'app.kubernetes.io/managed-by',
+  /** Annotation of ServiceExports: the ClusterSetIPs that the service is to have. */
+  clusterSetIps: 'isthmus.dev/clusterset-ips',
   /** Annotation of the imports that an agent made: the exported keys that it owns, as JSON. */
   exportedKeys: 'isthmus.dev/exported-keys',
   /** Annotation of the imports that an agent made: what each cluster exports and since when, as JSON. */

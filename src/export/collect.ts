@@ -7,13 +7,14 @@ import type { Service } from '../api/kinds/service.ts'
 import type { ServiceExport } from '../api/kinds/service-export.ts'
 import { type Family, familyOf } from '../ip/address.ts'
 import { exportableAnnotations, exportableLabels } from './exported-map.ts'
+import { requestedAddresses } from './requested-addresses.ts'
 
 /** What a ServiceExport comes to in its own cluster, before the hub has seen it. */
 export type Collected =
   | {
       readonly valid: true
       readonly spec: ExportedService['spec']
-      /** Exported labels and annotations that are left out, and why. */
+      /** What is left out, and why: labels and annotations that no import can carry, addresses that are none. */
       readonly dropped: readonly string[]
     }
   | {
@@ -36,6 +37,7 @@ export function collect(
   if (refusal !== undefined) return { valid: false, reason: 'InvalidServiceType', message: refusal }
   const labels = exportableLabels(serviceExport.spec?.exportedLabels)
   const annotations = exportableAnnotations(serviceExport.spec?.exportedAnnotations)
+  const addresses = requestedAddresses(serviceExport.metadata.annotations)
   return {
     valid: true,
     spec: {
@@ -45,9 +47,14 @@ export function collect(
       exportGeneration: serviceExport.metadata.generation ?? 0,
       ...(Object.keys(labels.kept).length === 0 ? {} : { exportedLabels: labels.kept }),
       ...(Object.keys(annotations.kept).length === 0 ? {} : { exportedAnnotations: annotations.kept }),
+      ...(addresses.ips.length === 0 ? {} : { addresses: addresses.ips }),
       definition: factsOf(service),
     },
-    dropped: [...labels.dropped, ...annotations.dropped],
+    dropped: [
+      ...labels.dropped,
+      ...annotations.dropped,
+      ...(addresses.problem === undefined ? [] : [addresses.problem]),
+    ],
   }
 }
 

@@ -86,7 +86,8 @@ export class MergeController {
   async #publish(key: string, merged: Merged, signal: AbortSignal): Promise<ClusterSetService | undefined> {
     const { allocator, clusterSetServices, writer, log } = this.#options
     const current = clusterSetServices.get({ name: key })
-    const assigned = allocator.assign(key, merged.type === 'ClusterSetIP' ? merged.ipFamilies : [])
+    const wanted = merged.type === 'ClusterSetIP' ? merged.ipFamilies : []
+    const assigned = allocator.assign(key, wanted, merged.addresses)
     const desired = desiredService(identityOf(key), merged, assigned, current)
     if (current === undefined) {
       const created = await writer.create(services, desired, signal)

@@ -12,7 +12,8 @@ export type Standing =
 
 export function standingOf(member: Member, exported: ExportedService): Standing | undefined {
   if (!member.accepted || exported.metadata.deletionTimestamp !== undefined) return undefined
-  const { namespace, exportedAt, exportedLabels, exportedAnnotations, consumers, definition } = exported.spec
+  const { namespace, exportedAt, exportedLabels, exportedAnnotations, addresses, consumers, definition } =
+    exported.spec
   if (member.namespaces !== undefined && !member.namespaces.includes(namespace)) {
     const message = `the hub does not let cluster ${member.cluster} take part in namespace ${namespace}`
     return { counts: false, message }
@@ -25,6 +26,7 @@ export function standingOf(member: Member, exported: ExportedService): Standing 
     labels: exportedLabels ?? {},
     annotations: exportedAnnotations ?? {},
     consumers,
+    addresses: addresses ?? [],
     taint: member.taint,
     unreachable: member.unreachable,
     service: definition,
@@ -39,7 +41,15 @@ export function desiredService(
   assigned: Assigned,
   current: ClusterSetService | undefined,
 ): ClusterSetService {
-  const { clusters, conflicts: _conflicts, labels, annotations, ipFamilies, ...spec } = merged
+  const {
+    addresses: _requested,
+    clusters,
+    conflicts: _conflicts,
+    labels,
+    annotations,
+    ipFamilies,
+    ...spec
+  } = merged
   const hasAddress = merged.type === 'ClusterSetIP'
   return {
     apiVersion: 'hub.isthmus.dev/v1alpha1',

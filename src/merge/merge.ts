@@ -1,10 +1,13 @@
 import type { Contributor } from '../api/kinds/cluster-set-service.ts'
 import type { Contribution, Merged } from '../contract.ts'
+import { type Family, familyOf } from '../ip/address.ts'
 import { toTime } from '../kernel/clock.ts'
 import { conflictsOf } from './conflicts.ts'
 import { mapDigest } from './exported-maps.ts'
 import { byteOrder, sinceMs } from './precedence.ts'
 import { resolve } from './resolution.ts'
+
+const families: readonly Family[] = ['IPv4', 'IPv6']
 
 /**
  * What a service is in the ClusterSet, as a function of the exports that count and of nothing else: their order does not
@@ -13,12 +16,12 @@ import { resolve } from './resolution.ts'
 export function merge(exports: readonly Contribution[]): Merged | undefined {
   const resolution = resolve(exports)
   if (resolution === undefined) return undefined
-  const { contributions, families, ports } = resolution
+  const { contributions, families: ipFamilies, ports } = resolution
   const [oldest] = contributions
   return {
     type: oldest.service.type,
     ports,
-    ipFamilies: families,
+    ipFamilies,
     sessionAffinity: oldest.service.sessionAffinity,
     sessionAffinityConfig: oldest.service.sessionAffinityConfig,
     internalTrafficPolicy: oldest.service.internalTrafficPolicy,
@@ -26,6 +29,7 @@ export function merge(exports: readonly Contribution[]): Merged | undefined {
     labels: oldest.labels,
     annotations: oldest.annotations,
     consumers: consumersOf(contributions),
+    addresses: addressesOf(contributions),
     clusters: contributions.map(contributorOf).sort((a, b) => byteOrder(a.cluster, b.cluster)),
     conflicts: conflictsOf(resolution),
   }
@@ -53,4 +57,12 @@ function consumersOf(contributions: readonly Contribution[]): readonly string[] 
   const lists = contributions.map(c => c.consumers)
   if (lists.includes(undefined)) return undefined
   return [...new Set(lists.flatMap(list => list ?? []))].sort(byteOrder)
+}
+
+/** Of each family what the oldest export that asks for one of it asks for. */
+function addressesOf(oldestFirst: readonly Contribution[]): readonly string[] {
+  const requested = oldestFirst.flatMap(contribution => contribution.addresses)
+  return families
+    .map(family => requested.find(address => familyOf(address) === family))
+    .filter(address => address !== undefined)
 }

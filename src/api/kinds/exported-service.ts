@@ -129,6 +129,12 @@ export const ExportedServiceKind = defineKind({
             description: 'Ids of the clusters that may import; absent for all.',
           }),
         ),
+        addresses: s.optional(
+          s.atomicList(s.string({ maxLength: 45 }), {
+            maxItems: 2,
+            description: 'ClusterSetIPs that the export asks for.',
+          }),
+        ),
         definition: service,
       },
       { description: 'What the member exports. Written by its agent.' },

