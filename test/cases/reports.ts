@@ -1,0 +1,68 @@
+// Which test holds each row of the notes on user reports (section 2) that is about exports, imports, slices and members.
+
+type Proof = { readonly file: string; readonly title: string }
+
+const content = (title: string): Proof => ({ file: 'test/cases/reports-content.test.ts', title })
+const lifecycle = (title: string): Proof => ({ file: 'test/cases/reports-lifecycle.test.ts', title })
+const unit = (file: string, title: string): Proof => ({ file: `test/unit/src/${file}.test.ts`, title })
+
+export const proofs: Readonly<Record<string, Proof>> = {
+  B10: unit('import-flow', 'case 47, B10:'),
+  B11: unit('hub-flow', 'B11:'),
+  B13: lifecycle('B13:'),
+  B14: unit('member-flow', 'B14, B25:'),
+  B16: lifecycle('B16:'),
+  B17: lifecycle('B17:'),
+  B19: unit('member-flow', 'B19:'),
+  B20: unit('import-flow', 'B20, B28:'),
+  B23: lifecycle('B23:'),
+  B25: unit('member-flow', 'B14, B25:'),
+  B28: unit('import-flow', 'B20, B28:'),
+  B29: lifecycle('B29: imports that go'),
+  B31: content('B31:'),
+  B32: content('B32:'),
+  B34: unit('merge/merge', 'B34: another number'),
+  B35: unit('merge/merge', 'B35: an unnamed port'),
+  B37: { file: 'test/cases/order.test.ts', title: 'in any order' },
+  B38: unit('endpoints/desired', 'B38:'),
+  B41: { file: 'test/cases/rows/one.ts', title: '1: one export' },
+  B43: content('B43:'),
+  B44: content('B44:'),
+  B46: unit('merge/merge', 'B46:'),
+  B47: content('B47:'),
+  B49: content('B49:'),
+  B50: content('B50:'),
+  B52: content('B52:'),
+  B53: unit('endpoints/desired', 'B53:'),
+  B55: {
+    file: 'test/unit/dns/responder.test.ts',
+    title: 'gives a slice to the service that its label names',
+  },
+  B58: content('B58:'),
+  B61: content('B61, B62:'),
+  B62: content('B61, B62:'),
+  B65: content('B65, B80:'),
+  B67: content('B67:'),
+  B68: content('B68:'),
+  B70: lifecycle('B70:'),
+  B76: { file: 'test/cases/rows/importers.ts', title: '46: an importer without the namespace' },
+  B80: content('B65, B80:'),
+  B83: content('B83:'),
+  B86: lifecycle('B86:'),
+  B95: lifecycle('B95:'),
+  B97: lifecycle('B97:'),
+  B98: lifecycle('B98:'),
+  B100: unit('heartbeat/observe', 'measures the skew of a clock by whole seconds'),
+  B101: unit('hub-flow', 'B101:'),
+}
+
+/** Rows that do not hold, and why. */
+export const open: Readonly<Record<string, string>> = {
+  B26: 'no test replaces credentials while endpoints are live',
+  B40: 'a Service of more than 100 ports is exported, but nothing tests what its slices come to',
+  B59: 'no test limits the rate of the hub while hundreds of exports come and go',
+  B64: 'a Service that has the name of a derived one is left alone, and the import does not say so',
+  B82: 'addresses are never given anew, so nothing tests that they could be',
+  B85: 'a member that is dead is removed on the hub by hand: there is no leave that could hang',
+  B104: 'a service that is exported for the first time while the hub is away has no import, not even in its own cluster',
+}
