@@ -1,4 +1,5 @@
 // The two ways to run a fleet, as the flow tests see them.
+import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ClusterClient } from '../../src/cluster/client.ts'
 import { type Fleet, freePorts, startFleet, temporaryFolder } from '../support/fleet.ts'
@@ -49,10 +50,14 @@ export type SeparateProcesses = Deployment & {
   readonly start: (part: Part) => Promise<void>
   /** Where `hub`, a member, or `<member>-dns` keeps its state. */
   homeOf(name: string): string
+  /** With another token, over the state that it has or, as another cluster under its id, without any. */
+  joinAgain(member: Member, as: 'itself' | 'another'): Promise<void>
+  /** Everything that the hub has, as of now; called, it puts that back while the hub is down. */
+  backUpHub(): () => void
 }
 
 /** Hub, members and DNS as separate processes, joined by tokens. */
-export async function separateProcesses(): Promise<SeparateProcesses> {
+export async function separateProcesses(heartbeat = '10s'): Promise<SeparateProcesses> {
   const folder = temporaryFolder()
   const base = await freePorts()
   const homeOf = (name: string): string => join(folder.path, name)
@@ -69,10 +74,11 @@ export async function separateProcesses(): Promise<SeparateProcesses> {
   for (const [index, member] of members.entries()) {
     const token = await runRole(['token', 'create', '--home', homeOf('hub'), '--cluster', member])
     const port = base + 1 + index
-    commands.set(member, [...memberCommand(homeOf(member), member, port), '--join', token])
+    const command = [...memberCommand(homeOf(member), member, port), '--heartbeat-interval', heartbeat]
+    commands.set(member, [...command, '--join', token])
     await start(member)
     // The token was for once.
-    commands.set(member, memberCommand(homeOf(member), member, port))
+    commands.set(member, command)
     commands.set(
       `${member} dns`,
       dnsCommand(homeOf(member), homeOf(`${member}-dns`), dnsPort(member), base + 15 + index),
@@ -86,6 +92,22 @@ export async function separateProcesses(): Promise<SeparateProcesses> {
     kill,
     start,
     homeOf,
+    joinAgain: async (member, as) => {
+      await kill(member)
+      // Without what the hub gave it, it asks for a new certificate.
+      rmSync(join(homeOf(member), as === 'itself' ? 'hub' : ''), { recursive: true })
+      const command = commands.get(member) ?? []
+      const token = await runRole(['token', 'create', '--home', homeOf('hub'), '--cluster', member])
+      running.set(member, await startRole([...command, '--join', token]))
+    },
+    backUpHub: () => {
+      const backup = join(folder.path, 'hub-backup')
+      cpSync(homeOf('hub'), backup, { recursive: true })
+      return () => {
+        rmSync(homeOf('hub'), { recursive: true })
+        cpSync(backup, homeOf('hub'), { recursive: true })
+      }
+    },
     restart: async () => {
       await Promise.all([...running.keys()].map(kill))
       await Promise.all([...running.keys()].map(start))
