@@ -1,6 +1,7 @@
 // Members that die, are removed, come back and are another cluster meanwhile, and a hub that has forgotten: processes of
 // their own with their stores on disk. Each scenario ends with imports, slices and DNS as what is exported.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { byteOrder } from '../../src/merge/precedence.ts'
 import { eventually } from '../support/eventually.ts'
 import { memberClusters, namespaces } from '../support/memory-fleet.ts'
 import { type Member, members, type SeparateProcesses, separateProcesses } from './deployment.ts'
@@ -30,7 +31,7 @@ describe('membership', () => {
     await shop.expectAnswers('db', addresses, from)
     for (const member of from) {
       await eventually(async () => expect(await shop.endpointsOf(member, 'db')).toEqual(addresses), 45_000)
-      const clusters = [...Object.keys(exported), ...dead].sort().map(cluster => ({ cluster }))
+      const clusters = [...Object.keys(exported), ...dead].sort(byteOrder).map(cluster => ({ cluster }))
       await eventually(async () => {
         expect((await shop.importOf(member, 'db')).status?.clusters).toEqual(clusters)
       }, 45_000)
