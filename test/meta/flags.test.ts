@@ -13,7 +13,12 @@ const page = 'docs/flags.md'
 const known = Object.entries(commands)
 /** Where tests read variables of their own. */
 const ofTests = 'test/support/go-module.ts'
-const pages = ['README.md', ...readdirSync('docs').map(name => join('docs', name))]
+const pages = [
+  'README.md',
+  ...readdirSync('docs', { recursive: true, encoding: 'utf8' })
+    .filter(name => name.endsWith('.md'))
+    .map(name => join('docs', name)),
+]
 
 function help(...args: readonly string[]): string {
   const ran = spawnSync(process.execPath, ['src/main.ts', ...args, '--help'], { encoding: 'utf8' })
