@@ -85,9 +85,14 @@ type clusterSetServiceSpec struct {
 
 type clusterSetServiceStatus struct {
 	Clusters []struct {
-		Cluster string `json:"cluster"`
-		Taint   string `json:"taint,omitempty"`
-		Ports   []port `json:"ports"`
+		Cluster           string       `json:"cluster"`
+		Taint             string       `json:"taint,omitempty"`
+		Unreachable       bool         `json:"unreachable,omitempty"`
+		Ports             []port       `json:"ports"`
+		Since             *metav1.Time `json:"since,omitempty"`
+		Definition        *attributes  `json:"definition,omitempty"`
+		LabelsDigest      string       `json:"labelsDigest,omitempty"`
+		AnnotationsDigest string       `json:"annotationsDigest,omitempty"`
 	} `json:"clusters"`
 	Addresses []string `json:"addresses"`
 	Problem   *struct {
@@ -105,12 +110,17 @@ type exportedServiceSpec struct {
 	ExportedLabels      map[string]string `json:"exportedLabels,omitempty"`
 	ExportedAnnotations map[string]string `json:"exportedAnnotations,omitempty"`
 	Consumers           []string          `json:"consumers,omitempty"`
+	Addresses           []string          `json:"addresses,omitempty"`
 	Definition          struct {
-		Type       string   `json:"type"`
-		Ports      []port   `json:"ports"`
-		IPFamilies []string `json:"ipFamilies"`
-		traffic    `json:",inline"`
+		attributes `json:",inline"`
+		Ports      []port `json:"ports"`
 	} `json:"definition"`
+}
+
+type attributes struct {
+	Type       string   `json:"type"`
+	IPFamilies []string `json:"ipFamilies"`
+	traffic    `json:",inline"`
 }
 
 type exportedServiceStatus struct {

@@ -27,7 +27,6 @@ describe('update', () => {
         resourceVersion: old.metadata.resourceVersion,
         annotations: { b: '2' },
         creationTimestamp: '2001-01-01T00:00:00Z',
-        deletionTimestamp: '2001-01-01T00:00:00Z',
         generation: 99,
       },
       spec: { size: 2 },
