@@ -18,7 +18,7 @@ describe('a kube-apiserver', () => {
 
   beforeAll(async () => {
     copy = copyOfDeploy(lab.folder)
-    for (const namespace of ['isthmus-hub', 'isthmus-system'])
+    for (const namespace of ['isthmus-hub', 'isthmus-system', 'isthmus-uninstall'])
       await lab.cluster(0).kubectl.run(['create', 'namespace', namespace])
   })
 
