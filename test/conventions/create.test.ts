@@ -87,10 +87,10 @@ suite.every(isStored, subject => {
       [{ labels: { a: 'not a value' } }, 'metadata.labels'],
       [{ annotations: { big: 'x'.repeat(262_145) } }, 'metadata.annotations'],
       [{ finalizers: ['a b'] }, 'metadata.finalizers'],
-      [{ ownerReferences: [owner] }, 'metadata.ownerReferences[0].uid'],
+      [{ ownerReferences: [owner] }, 'metadata.ownerReferences.uid'],
       [
         { ownerReferences: [{ ...owner, uid: 'u', apiVersion: 'a/b/c' }] },
-        'metadata.ownerReferences[0].apiVersion',
+        'metadata.ownerReferences.apiVersion',
       ],
     ]
     for (const [metadata, field] of faults) {

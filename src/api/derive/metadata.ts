@@ -184,16 +184,16 @@ function ownerErrors(owners: readonly OwnerReference[] = []): readonly FieldErro
 /** A version, behind a slash where there is a group. */
 const groupVersionPattern = /^(?:[^/]*\/)?[^/]+$/
 
-function ownerReferenceErrors(owner: Partial<OwnerReference>, index: number): readonly FieldError[] {
-  const field = `metadata.ownerReferences[${index}]`
+function ownerReferenceErrors(owner: Partial<OwnerReference>): readonly FieldError[] {
+  const field = 'metadata.ownerReferences'
   const { apiVersion = '', kind = '', name = '', uid = '' } = owner
   const faults = [
-    ...Object.entries({ apiVersion, kind, name, uid })
-      .filter(([, value]) => value === '')
-      .map(([part]) => required(`${field}.${part}`, 'must not be empty')),
-    ...(apiVersion === '' || groupVersionPattern.test(apiVersion)
+    ...(groupVersionPattern.test(apiVersion)
       ? []
-      : [invalidValue(`${field}.apiVersion`, apiVersion, 'must be <group>/<version> or <version>')]),
+      : [invalidValue(`${field}.apiVersion`, apiVersion, 'version must not be empty')]),
+    ...Object.entries({ kind, name, uid })
+      .filter(([, value]) => value === '')
+      .map(([part, value]) => invalidValue(`${field}.${part}`, value, 'must not be empty')),
   ]
   // Events come and go by the thousand; what they owned would go with them.
   const banned = apiVersion === 'v1' && kind === 'Event'

@@ -60,19 +60,17 @@ describe('what a kube-apiserver answers about metadata', () => {
     [
       'an owner without a UID',
       { ownerReferences: [{ ...ref, uid: '' }] },
-      ['metadata.ownerReferences[0].uid: Required value: must not be empty'],
+      ['metadata.ownerReferences.uid: Invalid value: "": must not be empty'],
     ],
     [
       'an owner of a version with two slashes',
       { ownerReferences: [{ ...ref, apiVersion: 'a/b/c' }] },
-      [
-        'metadata.ownerReferences[0].apiVersion: Invalid value: "a/b/c": must be <group>/<version> or <version>',
-      ],
+      ['metadata.ownerReferences.apiVersion: Invalid value: "a/b/c": version must not be empty'],
     ],
     [
       'an owner of a group alone',
       { ownerReferences: [ref, { ...ref, apiVersion: 'a/' }] },
-      ['metadata.ownerReferences[1].apiVersion: Invalid value: "a/": must be <group>/<version> or <version>'],
+      ['metadata.ownerReferences.apiVersion: Invalid value: "a/": version must not be empty'],
     ],
     ['a bad finalizer', { finalizers: ['a b'] }, [`metadata.finalizers: Invalid value: "a b": ${namePart}`]],
   ])('%s', (_, more, errors) => {
@@ -130,17 +128,17 @@ describe('metadata of a new object', () => {
       'an Event as owner',
       { ownerReferences: [{ ...ref, kind: 'Event' }] },
       [
-        'metadata.ownerReferences[0]: Invalid value: {"apiVersion":"v1","kind":"Event","name":"x","uid":"1"}: /v1, Kind=Event is disallowed from being an owner',
+        'metadata.ownerReferences: Invalid value: {"apiVersion":"v1","kind":"Event","name":"x","uid":"1"}: /v1, Kind=Event is disallowed from being an owner',
       ],
     ],
     [
       'an owner of nothing',
       { ownerReferences: [{}] },
       [
-        'metadata.ownerReferences[0].apiVersion: Required value: must not be empty',
-        'metadata.ownerReferences[0].kind: Required value: must not be empty',
-        'metadata.ownerReferences[0].name: Required value: must not be empty',
-        'metadata.ownerReferences[0].uid: Required value: must not be empty',
+        'metadata.ownerReferences.apiVersion: Invalid value: "": version must not be empty',
+        'metadata.ownerReferences.kind: Invalid value: "": must not be empty',
+        'metadata.ownerReferences.name: Invalid value: "": must not be empty',
+        'metadata.ownerReferences.uid: Invalid value: "": must not be empty',
       ],
     ],
     [
