@@ -5,6 +5,7 @@
 import { Document, LineCounter, parseDocument, type Tags, visit } from 'yaml'
 import { badRequest, StatusError, tooLarge } from '../kernel/errors.ts'
 import type { Parsed } from './json.ts'
+import { untagged } from './yaml-scalars.ts'
 import { valuesOf } from './yaml-values.ts'
 
 /** A text that is not JSON is read at about 1 MB/s, and nothing else happens meanwhile. */
@@ -74,8 +75,9 @@ export function toYaml(value: unknown): string {
   })
   visit(document, {
     Scalar: (_, node) => {
-      // Readers take this word for more than a word, unless it is in quotes.
-      if (node.value === '<<') node.type = 'QUOTE_DOUBLE'
+      // Readers take such words for more than words, unless they are in quotes.
+      if (typeof node.value === 'string' && (node.value === '<<' || untagged(node.value).type !== 'str'))
+        node.type = 'QUOTE_DOUBLE'
     },
   })
   return document.toString({ indentSeq: false, lineWidth: 0 })

@@ -80,6 +80,23 @@ describe('YAML', () => {
 
   it('quotes the word that merges maps', () => {
     expect(toYaml({ '<<': 'a', b: '<<' })).toBe('"<<": a\nb: "<<"\n')
+    // Numbers to go-yaml, with and without underscores.
+    for (const text of [
+      '+_0',
+      '1_000',
+      '0o17',
+      '0x_f',
+      '-0b1',
+      '1e3',
+      '+.5',
+      '.5',
+      '._5',
+      'on',
+      'y',
+      '~',
+      '',
+    ])
+      expect(parseYaml(toYaml({ [text]: text })).value).toEqual({ [text]: text })
     expect(parseYaml(toYaml({ '<<': { a: 1 } })).value).toEqual({ '<<': { a: 1 } })
   })
 
