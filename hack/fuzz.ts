@@ -5,6 +5,6 @@ import { spawnSync } from 'node:child_process'
 const [seconds = '60', ...more] = process.argv.slice(2)
 const ran = spawnSync('vitest', ['run', '--config', 'hack/config/vitest.ts', 'test/fuzz', ...more], {
   stdio: 'inherit',
-  env: { FUZZ_LONGEST_MS: '200', ...process.env, FUZZ_SECONDS: seconds },
+  env: { FUZZ_LONGEST_MS: '200', SEED: 'random', ...process.env, FUZZ_SECONDS: seconds },
 })
 process.exit(ran.status ?? 1)

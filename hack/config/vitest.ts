@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     root: '.',
     include: ['test/**/*.test.ts'],
-    setupFiles: ['test/support/left-behind.ts'],
+    setupFiles: ['test/support/left-behind.ts', 'test/support/seed.ts'],
     reporters: ['default', new SkipReporter()],
     testTimeout: 30_000,
     hookTimeout: 60_000,

@@ -1,8 +1,9 @@
 // A case comes to the same whatever the order of arrival, whatever is delivered twice, and whoever restarts meanwhile.
-// `CASE_RUNS` and `CASE_MS` set how many runs each case has at most and how long they may take, `CASE_SEED` the seed.
+// `CASE_RUNS` and `CASE_MS` set how many runs each case has at most and how long they may take, `SEED` the seed.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/kernel/clock.ts'
+import { seed } from '../support/seed.ts'
 import type { Case } from './case.ts'
 import { cases } from './cases.ts'
 import { type Disturbance, type Order, withCase } from './run.ts'
@@ -11,7 +12,6 @@ import { everything } from './seen.ts'
 const numRuns = Number(process.env.CASE_RUNS ?? 1_000)
 const timeMs = Number(process.env.CASE_MS ?? 250)
 const minRuns = Math.min(3, numRuns)
-const seed = Number(process.env.CASE_SEED ?? systemClock.now() % 2 ** 31)
 
 const disturbance = fc.constantFrom<Disturbance>(
   'nothing',
@@ -34,7 +34,7 @@ function ordersOf({ phases }: Case): fc.Arbitrary<readonly Order[]> {
   )
 }
 
-describe(`the flow, case by case (CASE_SEED=${seed})`, () => {
+describe(`the flow, case by case (SEED=${seed})`, () => {
   it.each(cases)(
     '$title, in any order',
     async row => {

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { kinds } from '../../src/api/kinds/index.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { SpaceKind, WidgetKind } from '../support/kinds.ts'
+import { seed } from '../support/seed.ts'
 import { Clients, faultOf, isUnsent } from './api/answers.ts'
 import { type Case, randomCase, type Served } from './api/cases.ts'
 import { byBytes, byWeight, type Fill, type Heavy } from './api/heavy.ts'
@@ -22,7 +23,6 @@ import { generator } from './random.ts'
 /** Requests that once broke something. */
 const corpus = join(import.meta.dirname, 'corpus', 'api')
 const seconds = Number(process.env.FUZZ_SECONDS ?? 3)
-const seed = Number(process.env.FUZZ_SEED ?? systemClock.now() % 2 ** 31)
 /** In ms of CPU of the main thread; only `npm run fuzz` looks at it. */
 const longestMs = Number(process.env.FUZZ_LONGEST_MS ?? Number.POSITIVE_INFINITY)
 
@@ -98,7 +98,7 @@ describe('damaged requests', () => {
     }
   }, 60_000)
 
-  it(`are answered: ${seconds} s of new ones (FUZZ_SECONDS, FUZZ_SEED=${seed})`, {
+  it(`are answered: ${seconds} s of new ones (FUZZ_SECONDS, SEED=${seed})`, {
     timeout: 1000 * seconds + 60_000,
   }, async () => {
     const next = generator(seed)

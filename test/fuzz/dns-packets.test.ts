@@ -10,13 +10,13 @@ import { exampleObjects } from '../support/dns-objects.ts'
 import { runDns, servicesCluster } from '../support/dns-responder.ts'
 import { tcpClient, udpClient } from '../support/dns-socket.ts'
 import { eventually } from '../support/eventually.ts'
+import { seed } from '../support/seed.ts'
 import { check, mutated, seeds } from './dns-packets.ts'
 import { generator } from './random.ts'
 
 /** Packets that once broke something, in hexadecimal. */
 const corpus = join(import.meta.dirname, 'corpus', 'dns')
 const seconds = Number(process.env.FUZZ_SECONDS ?? 3)
-const seed = Number(process.env.FUZZ_SEED ?? systemClock.now() % 2 ** 31)
 
 function kept(): readonly (readonly [string, Buffer])[] {
   mkdirSync(corpus, { recursive: true })
@@ -67,7 +67,7 @@ describe('damaged DNS packets', () => {
     for (const packet of seeds) check(packet)
   })
 
-  it(`do no harm: ${seconds} s of new ones (FUZZ_SECONDS, FUZZ_SEED=${seed})`, {
+  it(`do no harm: ${seconds} s of new ones (FUZZ_SECONDS, SEED=${seed})`, {
     timeout: 1000 * seconds + 30_000,
   }, () => {
     const next = generator(seed)

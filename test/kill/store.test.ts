@@ -12,11 +12,11 @@ import { systemClock } from '../../src/kernel/clock.ts'
 import { silentLogger } from '../../src/kernel/log.ts'
 import { noMetrics } from '../../src/kernel/metrics.ts'
 import { CheckedStore } from '../support/checked-store.ts'
+import { seed } from '../support/seed.ts'
 import { bodyOfRound, counterKey, itemKey, killResource, roundOf } from './written.ts'
 
 const writers = 32
 const kills = Number(process.env.KILLS ?? 5)
-const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 0x7fff_ffff))
 const program = join(import.meta.dirname, 'store-writer.ts')
 
 type Answered = {

@@ -1,12 +1,12 @@
 // The same imports and slices, served by us and by CoreDNS's kubernetes plugin in multicluster mode: the same answers,
 // except where CoreDNS's differ from the specification.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { systemClock } from '../../src/kernel/clock.ts'
 import { question, type Shown, shown } from '../support/dns-message.ts'
 import { type RunningDns, runDns } from '../support/dns-responder.ts'
 import { type TcpClient, tcpClient } from '../support/dns-socket.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePorts, temporaryFolder } from '../support/fleet.ts'
+import { seed } from '../support/seed.ts'
 import { coreDnsMissing, multiclusterCorefile, startCoreDns } from './coredns.ts'
 import { type Difference, deviations } from './deviations.ts'
 import { clusters, randomServices } from './random-services.ts'
@@ -20,7 +20,6 @@ import {
   type World,
 } from './world.ts'
 
-const seed = Number(process.env.DIFFERENTIAL_SEED ?? systemClock.now() % 2 ** 31)
 const names = ['shop', 'prod'].flatMap(namespace =>
   Array.from({ length: 20 }, (_, i) => `${namespace}/s${i}`),
 )
@@ -87,7 +86,7 @@ function isSame(ours: Shown, theirs: Shown, type: string): boolean {
   return said(ours, type) === said(theirs, type) && theirs.additional.every(text => added.has(record(text)))
 }
 
-describe.skipIf(missing !== undefined)(`beside CoreDNS (DIFFERENTIAL_SEED=${seed})`, () => {
+describe.skipIf(missing !== undefined)(`beside CoreDNS (SEED=${seed})`, () => {
   const folder = temporaryFolder()
   let services = randomServices(names, seed)
   let world: World

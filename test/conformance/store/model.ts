@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ObjectKey, Revision, Store, WriteResult } from '../../../apiservice/store-contract.ts'
 import { CheckedStore } from '../../support/checked-store.ts'
+import { seed } from '../../support/seed.ts'
 import {
   aBody,
   aKey,
@@ -233,7 +234,6 @@ const aPlace = fc.nat(1000)
 
 /** Random commands against a plain map with a history. The seed of a run stands in its title; `SEED=n` repeats it. */
 export function describeModel(make: () => Promise<StorePlace>, manifest: StoreManifest): void {
-  const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 0x7fff_ffff))
   describe('model', () => {
     it(`agrees with a map that remembers every revision (seed ${seed})`, async () => {
       const commands = fc.commands(

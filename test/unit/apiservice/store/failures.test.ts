@@ -8,6 +8,7 @@ import { aBody, aKey, inScope, Recorder, shownItems } from '../../../conformance
 import { CheckedStore } from '../../../support/checked-store.ts'
 import { type Fault, FaultyDisk } from '../../../support/faulty-log.ts'
 import { manualClock, settled } from '../../../support/manual-clock.ts'
+import { seed } from '../../../support/seed.ts'
 
 type Step =
   | { readonly do: 'write'; readonly count: number }
@@ -113,7 +114,6 @@ class Course {
 }
 
 describe('any course of failures', () => {
-  const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 0x7fff_ffff))
   it(`loses nothing that was answered and makes nothing that was refused (seed ${seed})`, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(aStep, { maxLength: 30 }), async steps => {
