@@ -5,11 +5,12 @@ import {
   readProtobufDeleteOptions,
 } from '../../src/api/derive/protobuf-object.ts'
 import { isRecord, type JsonRecord } from '../../src/api/record.ts'
+import type { Parsed } from '../../src/codec/json.ts'
 import { decodeDocument } from '../../src/codec/media.ts'
-import { badRequest } from '../../src/kernel/errors.ts'
+import { badRequest, isReason } from '../../src/kernel/errors.ts'
 import { type FieldError, invalidValue, notSupported } from '../../src/kernel/field-error.ts'
 import type { ApiRequest } from '../contract.ts'
-import { documentTypeOf, withProtobuf } from './document.ts'
+import { documentTypeOf, parseFault, withProtobuf } from './document.ts'
 import { booleanOption, dryRunErrors, integerOption, refuse } from './options.ts'
 import type { Preconditions } from './precondition.ts'
 
@@ -81,9 +82,17 @@ function fromQuery({ query, info }: ApiRequest): Raw {
 }
 
 async function decode(bytes: Buffer, contentType: string): Promise<unknown> {
-  if (contentType !== protobufMediaType) return (await decodeDocument(bytes, contentType)).value
+  if (contentType !== protobufMediaType) return (await decodeText(bytes, contentType)).value
   const { raw, ...names } = protobufEnvelope(bytes)
   return { ...readProtobufDeleteOptions(raw), ...names }
+}
+
+async function decodeText(bytes: Buffer, contentType: string): Promise<Parsed> {
+  try {
+    return await decodeDocument(bytes, contentType)
+  } catch (thrown) {
+    throw isReason(thrown, 'BadRequest') ? badRequest(parseFault(contentType, thrown)) : thrown
+  }
 }
 
 async function fromBody(bytes: Buffer, request: ApiRequest): Promise<Raw> {

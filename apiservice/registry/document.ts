@@ -70,9 +70,14 @@ async function parse(resource: Resource, bytes: Buffer, contentType: string): Pr
       : await decodeDocument(bytes, contentType)
   } catch (thrown) {
     if (!isReason(thrown, 'BadRequest')) throw thrown
-    const format = /[a-z]+$/.exec(contentType)?.[0] ?? ''
-    throw unrecognized(resource, `couldn't get version/kind; ${format} parse error: ${thrown.message}`, bytes)
+    throw unrecognized(resource, parseFault(contentType, thrown), bytes)
   }
+}
+
+/** What is said of a body that cannot be read. */
+export function parseFault(contentType: string, { message }: StatusError): string {
+  const format = /[a-z]+$/.exec(contentType)?.[0] ?? ''
+  return `couldn't get version/kind; ${format} parse error: ${message}`
 }
 
 /** An object of another type is not read: only its names are, and refused. */

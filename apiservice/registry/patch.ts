@@ -104,7 +104,7 @@ async function decodePatch(bytes: Buffer, type: string): Promise<Parsed> {
   try {
     return await decodeDocument(bytes, type)
   } catch (thrown) {
-    throw isReason(thrown, 'BadRequest') ? badRequest(`error decoding patch: ${thrown.message}`) : thrown
+    throw isReason(thrown, 'BadRequest') ? badRequest('invalid JSON patch') : thrown
   }
 }
 
@@ -129,12 +129,15 @@ function toStrategicMergePatch(document: unknown, { kind }: Resource): Patch {
 
 function toChanges(document: unknown): JsonRecord {
   if (isRecord(document)) return document
-  throw badRequest(`error decoding patch: a merge patch is an object, this is ${sortOf(document)}`)
+  throw badRequest(
+    `error decoding patch: json: cannot unmarshal ${sortOf(document)} into Go value of type map[string]interface {}`,
+  )
 }
 
 function sortOf(document: unknown): string {
   if (document === null) return 'null'
-  return Array.isArray(document) ? 'a list' : `a ${typeof document}`
+  if (typeof document === 'boolean') return 'bool'
+  return Array.isArray(document) ? 'array' : typeof document
 }
 
 /** The patched document as an object that may be stored in place of the old one. */

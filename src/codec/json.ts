@@ -6,6 +6,7 @@
 import { isRecord, type JsonRecord } from '../api/record.ts'
 import { badRequest, tooManyValues } from '../kernel/errors.ts'
 import { canonicalNumber, endOfString, fromJson, numbersOf, replaced } from '../kernel/json.ts'
+import { syntaxFault } from './json-syntax.ts'
 
 export type Parsed = {
   readonly value: unknown
@@ -23,11 +24,11 @@ export const maxWeight = 80_000
 export const maxPatchWeight = 120_000
 const maxDuplicates = 100
 
-/** Throws BadRequest with a text in the manner of Go's encoding/json, for the caller to put into its sentence. */
+/** Throws BadRequest in the words of Go's encoding/json, for the caller to put into its sentence. */
 export function parseJson(source: string | Buffer, heaviest = maxWeight): Parsed {
   const text = wellFormed(typeof source === 'string' ? source : source.toString('utf8'))
   const keys = keysOfText(text, heaviest)
-  const value = parseNatively(text)
+  const value = parseNatively(text, source)
   const found = census(value)
   return {
     value: found.hasOddNumber ? withCanonicalNumbers(value, text) : value,
@@ -45,49 +46,11 @@ function wellFormed(text: string): string {
   return text.replace(escapes, (found, half) => (half === undefined ? found : '\\ufffd'))
 }
 
-function parseNatively(text: string): unknown {
+function parseNatively(text: string, source: string | Buffer): unknown {
   try {
     return fromJson(text)
-  } catch (error) {
-    throw badRequest(syntaxText(error, text))
-  }
-}
-
-/** Without any of the text itself: it may be bytes of anything. */
-function syntaxText(error: unknown, source: string): string {
-  const text = error instanceof Error ? error.message : String(error)
-  if (/^(Unexpected end of|Unterminated string in) JSON/.test(text)) return 'unexpected end of JSON input'
-  if (quotesSource(error)) return `unexpected token in JSON${placeOfToken(source)}`
-  return text.charAt(0).toLowerCase() + text.slice(1)
-}
-
-/** The parser then quotes the text around a token; of all other faults it tells the position. */
-function quotesSource(error: unknown): boolean {
-  return error instanceof Error && error.message.endsWith('is not valid JSON')
-}
-
-const maxSearched = 64 * 1024
-
-/** Where the longest beginning ends that the parser does not yet object to. */
-function placeOfToken(source: string): string {
-  if (source.length > maxSearched) return ''
-  let [good, bad] = [0, source.length]
-  while (bad - good > 1) {
-    const middle = (good + bad) >> 1
-    if (hasBadToken(source.slice(0, middle))) bad = middle
-    else good = middle
-  }
-  const line = source.slice(0, good).split('\n').length
-  const column = good - source.lastIndexOf('\n', good - 1)
-  return ` at position ${good} (line ${line} column ${good === 0 ? 1 : column})`
-}
-
-function hasBadToken(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return false
-  } catch (error) {
-    return quotesSource(error)
+  } catch {
+    throw badRequest(syntaxFault(typeof source === 'string' ? Buffer.from(source) : source))
   }
 }
 

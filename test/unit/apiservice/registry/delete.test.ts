@@ -181,6 +181,12 @@ describe('delete options', () => {
     ['', { propagationPolicy: 5 }, 400, 'DeleteOptions: propagationPolicy must be a string'],
     ['', { preconditions: 'x' }, 400, 'DeleteOptions: preconditions must be an object'],
     ['', { dryRun: 'All' }, 400, 'DeleteOptions: dryRun must be a list of strings'],
+    [
+      '',
+      '{"a":1}}',
+      400,
+      "couldn't get version/kind; json parse error: invalid character '}' after top-level value",
+    ],
     ['', '[]', 400, 'DeleteOptions: the body is not an object'],
     ['?gracePeriodSeconds=x', undefined, 400, 'strconv.ParseInt: parsing "x": invalid syntax'],
   ])('refuses %s %j', async (query, body, code, message) => {

@@ -153,17 +153,28 @@ describe('patch', () => {
   })
 
   it.each([
-    [mergePatchType, '[1]', 400, 'error decoding patch: a merge patch is an object, this is a list'],
-    [mergePatchType, 'null', 400, 'error decoding patch: a merge patch is an object, this is null'],
-    // What kubectl makes of `-p 'size 3'`.
-    [mergePatchType, '"size 3"', 400, 'error decoding patch: a merge patch is an object, this is a string'],
     [
       mergePatchType,
-      'size 3',
+      '[1]',
       400,
-      'error decoding patch: unexpected token in JSON at position 0 (line 1 column 1)',
+      `error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}`,
     ],
-    [mergePatchType, '{"a":', 400, 'error decoding patch: unexpected end of JSON input'],
+    [
+      mergePatchType,
+      'null',
+      400,
+      `error decoding patch: json: cannot unmarshal null into Go value of type map[string]interface {}`,
+    ],
+    // What kubectl makes of `-p 'size 3'`.
+    [
+      mergePatchType,
+      '"size 3"',
+      400,
+      `error decoding patch: json: cannot unmarshal string into Go value of type map[string]interface {}`,
+    ],
+    [mergePatchType, 'size 3', 400, 'invalid JSON patch'],
+    [mergePatchType, '{"a":', 400, 'invalid JSON patch'],
+    [jsonPatchType, '[{"op":"test"},]', 400, 'invalid JSON patch'],
     [jsonPatchType, '{"op":"add"}', 400, 'error decoding patch: a JSON patch is a list of operations'],
     [
       jsonPatchType,

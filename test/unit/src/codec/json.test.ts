@@ -74,16 +74,10 @@ describe('JSON', () => {
     ['', 'unexpected end of JSON input'],
     ['{"kind":', 'unexpected end of JSON input'],
     ['"abc', 'unexpected end of JSON input'],
-    ['{"kind":}', 'unexpected token in JSON at position 8 (line 1 column 9)'],
-    ['secret', 'unexpected token in JSON at position 0 (line 1 column 1)'],
-    ['undefined', 'unexpected token in JSON at position 0 (line 1 column 1)'],
-    ['nonsense', 'unexpected token in JSON at position 1 (line 1 column 2)'],
-    [`{"a": 1,\n"b": [2,\n ?3]}`, 'unexpected token in JSON at position 19 (line 3 column 2)'],
-    ['\n?', 'unexpected token in JSON at position 1 (line 2 column 1)'],
-    [`[${'1,'.repeat(20_000)}\u0001]`, 'unexpected token in JSON at position 40001 (line 1 column 40002)'],
-    [`[${'1,'.repeat(40_000)}?]`, 'unexpected token in JSON'],
-    ['{"a" 1}', "expected ':' after property name in JSON at position 5 (line 1 column 6)"],
-    ['{"a":1 2}', `expected ',' or '}' after property value in JSON at position 7 (line 1 column 8)`],
+    ['{"kind":}', "invalid character '}' looking for beginning of value"],
+    ['undefined', "invalid character 'u' looking for beginning of value"],
+    [`[${'1,'.repeat(20_000)}\u0001]`, String.raw`invalid character '\x01' looking for beginning of value`],
+    [`{"a": 1,\n"b": [2,\n ?3]}`, "invalid character '?' looking for beginning of value"],
   ])('is refused with a reason when it is %j', (text, reason) => {
     expect(refusal(text)).toBe(reason)
   })
@@ -126,13 +120,10 @@ describe('JSON', () => {
   })
 
   it.each([
-    ['{9007199254740993:1}', "expected property name or '}' in JSON at position 1 (line 1 column 2)"],
-    ['[9007199254740993,]', 'unexpected token in JSON at position 18 (line 1 column 19)'],
-    ['[09007199254740993]', 'unexpected number in JSON at position 2 (line 1 column 3)'],
-    [
-      '[9007199254740993"a"]',
-      `expected ',' or ']' after array element in JSON at position 17 (line 1 column 18)`,
-    ],
+    ['{9007199254740993:1}', "invalid character '9' looking for beginning of object key string"],
+    ['[9007199254740993,]', "invalid character ']' looking for beginning of value"],
+    ['[09007199254740993]', "invalid character '9' after array element"],
+    ['[9007199254740993"a"]', `invalid character '"' after array element`],
   ])('%s is refused where it is wrong', (text, reason) => {
     expect(refusal(text)).toBe(reason)
   })
