@@ -131,7 +131,7 @@ function compose(options: ApiServerOptions, drain: Drain, state: State) {
   const { kinds, clock, log, metrics } = options
   const authorizer = authorizersInTurn(options.authorizers)
   const access = requireAccess(authorizer)
-  const health = makeHealth([...ownChecks(drain, state), ...options.healthChecks], log)
+  const health = makeHealth([...ownChecks(drain, state, options.store), ...options.healthChecks], log)
   const discovery = makeDiscovery({
     kinds,
     serverAddress: () => state.address,
@@ -156,7 +156,7 @@ function compose(options: ApiServerOptions, drain: Drain, state: State) {
   })
 }
 
-function ownChecks(drain: Drain, state: State): readonly HealthCheck[] {
+function ownChecks(drain: Drain, state: State, store: Store): readonly HealthCheck[] {
   return [
     {
       name: 'ready',
@@ -168,6 +168,13 @@ function ownChecks(drain: Drain, state: State): readonly HealthCheck[] {
       name: 'shutdown',
       check: () => {
         if (drain.announced) throw new Error('the server is shutting down')
+      },
+    },
+    {
+      name: 'store',
+      check: () => {
+        const fault = store.fault()
+        if (fault !== undefined) throw new Error(`the store cannot write, ${fault}`)
       },
     },
   ]

@@ -93,6 +93,8 @@ export interface Store {
   update(key: ObjectKey, expected: Revision, body: Buffer): Promise<WriteResult>
   /** Deletes exactly the version `expected`. The result carries the revision of the deletion; `body` is its last state. */
   delete(key: ObjectKey, expected: Revision, body?: Buffer): Promise<WriteResult>
+  /** Why no write can be made at the moment, while reads and watches go on; undefined when writes can be made. */
+  fault(): string | undefined
   /** Forgets history before `revision`. */
   compact(revision: Revision): Promise<void>
   /** Waits for writes under way, ends all watches. */

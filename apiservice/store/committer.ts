@@ -4,6 +4,7 @@ import { turn } from '../../src/kernel/turn.ts'
 import type { Revision, StoredObject, StoreEvent, WriteResult } from '../store-contract.ts'
 import { audit } from './audit.ts'
 import { Batch, resultOf, type Write } from './batch.ts'
+import { diskFault, hangs } from './disk-fault.ts'
 import type { StoreInstruments } from './instruments.ts'
 import type { StoreSettings } from './options.ts'
 import type { Log } from './record-log.ts'
@@ -35,6 +36,9 @@ const maxReopenMs = 5000
  * Group commit. Writes that come while a batch is being synced wait and share the next sync; they are judged when their
  * batch is made, are answered after it is durable, and only then enter the timeline.
  *
+ * When the log does not answer in time, clients get 503 until it does; what then became of the batch is shown to readers
+ * and watchers as always.
+ *
  * When the log fails, nobody knows what of the batch is on the disk: its writes are answered with 503, no more are taken,
  * the log is closed and opened again, and whatever it then holds beyond the timeline has happened. Revisions of the
  * failed batch are not used again. Reads and watches go on with the durable state meanwhile.
@@ -47,6 +51,7 @@ export class Committer {
   #next: Revision
   #isRunning: boolean = false
   #isBroken: boolean = false
+  #fault: string | undefined
   readonly #closing = new AbortController()
   /** Called whenever a commit has ended. */
   readonly #watching = new Set<() => void>()
@@ -59,6 +64,11 @@ export class Committer {
 
   get log(): Log {
     return this.#log
+  }
+
+  /** Why no write is taken at the moment. */
+  get fault(): string | undefined {
+    return this.#fault
   }
 
   submit(write: Write): Promise<WriteResult> {
@@ -96,7 +106,7 @@ export class Committer {
   #refusal(): Error | undefined {
     const { queuedWrites, queuedBytes } = this.#parts.settings
     if (this.#closing.signal.aborted) return closed()
-    if (this.#isBroken) return unavailable('the store cannot write at the moment')
+    if (this.#fault !== undefined) return notTaken(this.#fault)
     if (this.#queue.length < queuedWrites && this.#queuedBytes < queuedBytes) return undefined
     return tooManyRequests('too many writes are waiting for the store', 1)
   }
@@ -148,7 +158,7 @@ export class Committer {
       const batch = new Batch(timeline, this.#next, startedAt)
       const outcomes = waiters.map(waiter => batch.add(waiter.write))
       this.#next = batch.next
-      await this.#write(batch)
+      await this.#write(batch, waiters)
       const events = batch.records.map(record => timeline.apply(record))
       this.#finish(events)
       const objects = events.map(event => event.object)
@@ -159,12 +169,19 @@ export class Committer {
     }
   }
 
-  async #write(batch: Batch): Promise<void> {
-    const { history } = this.#parts.timeline
+  async #write(batch: Batch, waiters: readonly Waiter[]): Promise<void> {
+    const { settings, timeline } = this.#parts
+    const { history } = timeline
     const drop = history.nextDrop(Math.max(minDropsPerCommit, 2 * batch.entries.length))
     if (batch.entries.length === 0 && drop === undefined) return
     const { revisions, start } = drop ?? { revisions: [], start: undefined }
-    await this.#log.write({ append: batch.entries, drop: revisions, ...(start && { start }) })
+    const answered = settings.clock.after(settings.stallMs, () => this.#stall(waiters))
+    try {
+      await this.#log.write({ append: batch.entries, drop: revisions, ...(start && { start }) })
+    } finally {
+      answered()
+    }
+    if (this.#fault !== undefined) this.#heal()
     if (drop !== undefined) history.dropped(drop)
   }
 
@@ -176,18 +193,35 @@ export class Committer {
     instruments.cut(timeline.cut({ maxBytes: settings.historyBytes, maxEvents: settings.historyEvents }))
   }
 
+  #stall(waiters: readonly Waiter[]): void {
+    const { log, stallMs } = this.#parts.settings
+    log.error('store write hangs', { writes: waiters.length, sinceMs: stallMs })
+    this.#refuse(waiters, hangs)
+  }
+
   async #fail(waiters: readonly Waiter[], thrown: unknown): Promise<void> {
     const { settings, instruments } = this.#parts
     this.#isBroken = true
     instruments.failed()
     settings.log.error('store write failed', { writes: waiters.length, error: errorText(thrown) })
-    for (const waiter of waiters) {
-      waiter.reject(unavailable('the store failed to write: it is unknown whether the change was made'))
-    }
-    for (const waiter of this.#queue.splice(0))
-      waiter.reject(unavailable('the store cannot write at the moment'))
-    this.#queuedBytes = 0
+    this.#refuse(waiters, diskFault(thrown))
     await this.#reopen()
+  }
+
+  /** Nobody knows of the batch under way; what waits behind it was not begun. */
+  #refuse(underWay: readonly Waiter[], fault: string): void {
+    this.#fault = fault
+    const unknown = unavailable(
+      `the store failed to write, ${fault}: it is unknown whether the change was made`,
+    )
+    for (const waiter of underWay) waiter.reject(unknown)
+    for (const waiter of this.#queue.splice(0)) waiter.reject(notTaken(fault))
+    this.#queuedBytes = 0
+  }
+
+  #heal(): void {
+    this.#fault = undefined
+    this.#parts.settings.log.info('store writes again', { revision: this.#parts.timeline.revision })
   }
 
   async #reopen(): Promise<void> {
@@ -200,9 +234,10 @@ export class Committer {
         this.#log = await this.#parts.openLog()
         await this.#catchUp()
         this.#isBroken = false
-        log.info('store writes again', { revision: this.#parts.timeline.revision })
+        this.#heal()
         return
       } catch (thrown) {
+        this.#fault = diskFault(thrown)
         if (!signal.aborted) log.error('store cannot be opened again', { error: errorText(thrown), delayMs })
       }
     }
@@ -230,6 +265,10 @@ function answer(
   objects: readonly StoredObject[],
 ): void {
   if (outcome !== undefined) waiter.resolve(resultOf(outcome, objects))
+}
+
+function notTaken(fault: string): Error {
+  return unavailable(`the store cannot write at the moment: ${fault}`)
 }
 
 function closed(): Error {

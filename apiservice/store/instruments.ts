@@ -8,10 +8,11 @@ export class StoreInstruments {
   readonly failed: () => void
   readonly cut: (changes: number) => void
 
-  constructor(metrics: Metrics, timeline: Timeline, hub: WatchHub) {
+  constructor(metrics: Metrics, timeline: Timeline, hub: WatchHub, isWritable: () => boolean) {
     const gauge = (name: string, help: string, read: () => number): void =>
       metrics.gaugeFrom({ name, help }, read)
     gauge('isthmus_store_revision', 'Revision of the newest durable write.', () => timeline.revision)
+    gauge('isthmus_store_writable', 'Whether writes can be made: 1, or 0.', () => Number(isWritable()))
     gauge('isthmus_store_objects', 'Objects in the store.', () => timeline.objects)
     gauge('isthmus_store_keys', 'Keys of objects and of kept deletions.', () => timeline.keys)
     gauge(

@@ -16,6 +16,8 @@ export type StoreOptions = {
   readonly queuedWrites?: number
   /** The same in bytes of bodies: 64 MiB. */
   readonly queuedBytes?: number
+  /** How long the log may take for one batch before writes are refused: 10 seconds. */
+  readonly stallMs?: number
   /** Replaced versions that stay in memory for watchers that come back: 4 MiB. */
   readonly cacheBytes?: number
 }
@@ -31,6 +33,7 @@ export function withDefaults(options: StoreOptions): StoreSettings {
     historyEvents: 250_000,
     queuedWrites: 10_000,
     queuedBytes: 64 * MiB,
+    stallMs: 10_000,
     cacheBytes: 4 * MiB,
     ...options,
   }

@@ -77,7 +77,12 @@ class RevisionStore implements Store {
     this.#timeline = timeline
     const hub = new WatchHub(settings.log, timeline.revision)
     this.#hub = hub
-    const instruments = new StoreInstruments(settings.metrics, timeline, hub)
+    const instruments = new StoreInstruments(
+      settings.metrics,
+      timeline,
+      hub,
+      () => this.fault() === undefined,
+    )
     this.#committer = new Committer(log, { settings, timeline, hub, instruments, openLog })
     this.#reader = new VersionReader(timeline, () => this.#committer.log)
     this.#replay = new Replay(timeline, this.#reader, hub, settings.log)
@@ -94,6 +99,10 @@ class RevisionStore implements Store {
 
   oldest(): Revision {
     return this.#timeline.history.floor
+  }
+
+  fault(): string | undefined {
+    return this.#committer.fault
   }
 
   async get(key: ObjectKey): Promise<StoredObject | undefined> {

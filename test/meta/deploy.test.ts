@@ -113,7 +113,7 @@ describe.skipIf(kubectl === undefined)('deploy', () => {
             limits: { memory: expect.any(String) },
           },
           livenessProbe: { httpGet: { path: '/livez' } },
-          readinessProbe: { httpGet: { path: '/readyz' } },
+          readinessProbe: { httpGet: { path: expect.stringMatching(/^\/readyz(\?exclude=store)?$/) } },
         },
       ])
     }

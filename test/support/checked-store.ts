@@ -44,6 +44,10 @@ export class CheckedStore implements Store {
     return oldest
   }
 
+  fault(): string | undefined {
+    return this.#store.fault()
+  }
+
   get(key: ObjectKey): Promise<StoredObject | undefined> {
     this.#resources.add(key.resource)
     return this.#store.get(key)

@@ -26,7 +26,7 @@ export class FaultyDisk {
 
   /** Makes writes and reads wait until `release`. */
   hold(): void {
-    this.#gate = new Promise(resolve => {
+    this.#gate ??= new Promise(resolve => {
       this.#openGate = resolve
     })
   }

@@ -5,6 +5,7 @@ export function storeOver(store: Store, methods: Partial<Store>): Store {
   return {
     revision: () => store.revision(),
     oldest: () => store.oldest(),
+    fault: () => store.fault(),
     get: key => store.get(key),
     list: (scope, options) => store.list(scope, options),
     watch: (scope, after, listener) => store.watch(scope, after, listener),

@@ -190,6 +190,7 @@ describe('a log that fails', () => {
     disk.disk.records.delete(kept)
     await clock.advance(60_000)
     await expect(store.create(aKey('shop/c'), aBody('x'))).rejects.toMatchObject(notTaken)
+    expect(store.fault()).toBe('its disk has lost changes')
     expect(shownItems(await store.list(inScope(), { limit: 0 }))).toHaveLength(2)
     if (lost !== undefined) disk.disk.records.set(kept, lost)
     await clock.advance(10_000)
@@ -214,6 +215,90 @@ describe('a log that fails', () => {
     await store.close()
     expect(await watch.end()).toBe('closed')
     expect(clock.pending).toBe(0)
+  })
+})
+
+describe('a log that does not answer', () => {
+  /** A write under way, one that waits behind it, and the time after which both are given up. */
+  async function hang(): Promise<readonly Promise<unknown>[]> {
+    disk.hold()
+    const underWay = store.create(aKey('shop/a'), aBody('x'))
+    await disk.arrived(disk.batches.length + 1)
+    const waiting = store.create(aKey('shop/b'), aBody('x'))
+    const told = [
+      expect(underWay).rejects.toMatchObject(unknownOutcome),
+      expect(waiting).rejects.toMatchObject(notTaken),
+    ]
+    await clock.advance(10_000)
+    return told
+  }
+
+  it('gets no more writes after a while, and says why; reads and watches go on', async () => {
+    await created(store, aKey('shop/web'))
+    await Promise.all(await hang())
+    await expect(store.create(aKey('shop/c'), aBody('x'))).rejects.toMatchObject({
+      code: 503,
+      message: 'the store cannot write at the moment: its disk does not answer',
+      details: { retryAfterSeconds: 1 },
+    })
+    expect(store.fault()).toBe('its disk does not answer')
+    expect((await store.list(inScope(), { limit: 0 })).items).toHaveLength(1)
+    const watch = new Recorder(store, inScope(), store.oldest())
+    expect(await watch.reached(store.revision())).toHaveLength(1)
+    disk.release()
+  })
+
+  it.each([undefined, 'before', 'after'] as const)(
+    'shows what became of the write once it answers, and writes again (fault: %s)',
+    async fault => {
+      const before = await created(store, aKey('shop/web'))
+      const watch = new Recorder(store, inScope(), before)
+      if (fault !== undefined) disk.writeFaults.push(fault)
+      await Promise.all(await hang())
+      await clock.advance(120_000)
+      expect(store.revision()).toBe(before)
+      disk.release()
+      await clock.advance(1000)
+      expect(store.fault()).toBeUndefined()
+      const last = await created(store, aKey('shop/c'))
+      const made = fault === 'before' ? [] : [`PUT shop/a@${before + 1}`]
+      expect(await watch.reached(last)).toEqual([...made, `PUT shop/c@${last}`])
+      expect(await store.get(aKey('shop/b'))).toBeUndefined()
+      expect(log.lines.map(line => line.message)).toEqual([
+        'store write hangs',
+        ...(fault === undefined ? [] : ['store write failed']),
+        'store writes again',
+      ])
+    },
+  )
+
+  it('is not complained of when it answers in time', async () => {
+    disk.hold()
+    const slow = store.create(aKey('shop/a'), aBody('x'))
+    await disk.arrived(1)
+    await clock.advance(9999)
+    disk.release()
+    expect(await slow).toMatchObject({ done: true })
+    expect(log.lines).toEqual([])
+  })
+})
+
+describe('the fault of a log', () => {
+  it.each([
+    ['IO error: /home/000003.log: No space left on device', 'its disk is full'],
+    ['IO error: /home/000003.log: Input/output error', 'its disk has errors'],
+    ['IO error: /home/LOCK: Read-only file system', 'its disk is read-only'],
+    ['IO error: /home/000003.log: Disk quota exceeded', 'the quota of its disk is used up'],
+    ['something else in /home', 'its disk fails'],
+  ])('is told without the names of files (%s)', async (said, fault) => {
+    disk.writeFaults.push('before')
+    disk.offline = new Error(said)
+    await expect(store.create(aKey('shop/a'), aBody('x'))).rejects.toMatchObject(unknownOutcome)
+    await clock.advance(1000)
+    expect(store.fault()).toBe(fault)
+    disk.offline = undefined
+    await clock.advance(10_000)
+    expect(store.fault()).toBeUndefined()
   })
 })
 

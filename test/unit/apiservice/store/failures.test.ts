@@ -15,7 +15,7 @@ type Step =
   | { readonly do: 'fail'; readonly fault: Fault }
   | { readonly do: 'offline'; readonly isOffline: boolean }
   | { readonly do: 'wait'; readonly ms: number }
-  | { readonly do: 'compact' | 'restart' }
+  | { readonly do: 'hold' | 'release' | 'compact' | 'restart' }
 
 const aStep: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ do: fc.constant('write' as const), count: fc.integer({ min: 1, max: 8 }) }),
@@ -23,7 +23,10 @@ const aStep: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ do: fc.constant('fail' as const), fault: fc.constantFrom<Fault>('before', 'after') }),
   fc.record({ do: fc.constant('offline' as const), isOffline: fc.boolean() }),
   fc.record({ do: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 400 }) }),
-  fc.record({ do: fc.constantFrom<'compact' | 'restart'>('compact', 'restart') }),
+  fc.record({ do: fc.constant('wait' as const), ms: fc.constant(11_000) }),
+  fc.record({
+    do: fc.constantFrom<'hold' | 'release' | 'compact' | 'restart'>('hold', 'release', 'compact', 'restart'),
+  }),
 )
 
 /** A store on a disk that fails, and what its clients know about it. */
@@ -48,6 +51,8 @@ class Course {
     else if (step.do === 'fail') this.disk.writeFaults.push(step.fault)
     else if (step.do === 'offline') this.disk.offline = step.isOffline ? new Error('offline') : undefined
     else if (step.do === 'wait') await this.clock.advance(step.ms)
+    else if (step.do === 'hold') this.disk.hold()
+    else if (step.do === 'release') this.disk.release()
     else if (step.do === 'compact') await this.#compact()
     else await this.#restart()
   }
@@ -56,6 +61,7 @@ class Course {
   async finish(): Promise<void> {
     this.disk.writeFaults.length = 0
     this.disk.offline = undefined
+    this.disk.release()
     await this.clock.advance(60_000)
     await Promise.all(this.#pending)
     const store = await this.open()
@@ -106,6 +112,7 @@ class Course {
   async #restart(): Promise<void> {
     this.disk.offline = undefined
     this.disk.writeFaults.length = 0
+    this.disk.release()
     await settled()
     await this.#store?.close()
     this.#store = undefined

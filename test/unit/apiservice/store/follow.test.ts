@@ -45,6 +45,7 @@ it('a follower gets everything and then every change until it stops', async () =
 /** The store with its lists and watches in the test's hand. */
 function withHands(store: Store, listeners: StoreListener[], failures: Error[]): Store {
   return {
+    fault: () => undefined,
     revision: () => store.revision(),
     oldest: () => store.oldest(),
     get: key => store.get(key),
