@@ -3,19 +3,12 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { courseOf, readTrace } from './trace.ts'
+import { courseOf, readTrace, whyNoTrace } from './trace.ts'
 
 const program = join(import.meta.dirname, 'store-writer.ts')
 const rounds = 30
 /** A creation and an update each, and a deletion in every third. */
 const answers = 70
-
-/** Why system calls cannot be traced here, if they cannot. */
-function obstacle(): string | undefined {
-  const tried = spawnSync('strace', ['-f', '-o', '/dev/null', 'true'], { encoding: 'utf8' })
-  if (tried.error !== undefined) return 'strace is not installed'
-  return tried.status === 0 ? undefined : `strace does not work: ${tried.stderr.trim().split('\n')[0]}`
-}
 
 /** The course of one writer's calls, as `courseOf` shows it. */
 function trace(): string {
@@ -33,7 +26,7 @@ function trace(): string {
   }
 }
 
-const why = obstacle()
+const why = whyNoTrace()
 
 describe('an answered write', () => {
   const reason = why === undefined ? '' : ` (skipped: ${why})`

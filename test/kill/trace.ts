@@ -1,3 +1,12 @@
+import { spawnSync } from 'node:child_process'
+
+/** Why system calls cannot be traced here, if they cannot. */
+export function whyNoTrace(): string | undefined {
+  const tried = spawnSync('strace', ['-f', '-o', '/dev/null', 'true'], { encoding: 'utf8' })
+  if (tried.error !== undefined) return 'strace is not installed'
+  return tried.status === 0 ? undefined : `strace does not work: ${tried.stderr.trim().split('\n')[0]}`
+}
+
 /** A system call that began, or that ended without an error, as `strace -f` tells it. */
 export type Traced = { readonly at: 'begin' | 'end'; readonly call: string }
 

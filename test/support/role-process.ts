@@ -17,9 +17,15 @@ export type Ended = { readonly code: number | null; readonly output: string }
 
 const maxLines = 10_000
 
-/** Starts `isthmus <args>` and resolves with its `ready` line; rejects with the output when it ends before. */
-export async function startRole(args: readonly string[]): Promise<RoleProcess> {
-  const child = launched(args)
+/**
+ * Starts `isthmus <args>` and resolves with its `ready` line; rejects with the output when it ends before. `through` is a
+ * command that becomes the program which follows it.
+ */
+export async function startRole(
+  args: readonly string[],
+  through: readonly string[] = [],
+): Promise<RoleProcess> {
+  const child = launched(args, through)
   const output: string[] = []
   await readyLine(child, args[0] ?? '', output)
   return {
@@ -64,8 +70,9 @@ export function endLeftBehind(): void {
   for (const child of alive) child.kill('SIGKILL')
 }
 
-function launched(args: readonly string[]): ChildProcess {
-  const child = spawn(process.execPath, ['src/main.ts', ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+function launched(args: readonly string[], through: readonly string[] = []): ChildProcess {
+  const [command = '', ...rest] = [...through, process.execPath, 'src/main.ts', ...args]
+  const child = spawn(command, rest, { stdio: ['ignore', 'pipe', 'pipe'] })
   alive.add(child)
   child.once('exit', () => alive.delete(child))
   return child
