@@ -1,11 +1,9 @@
 // A hub and members on in-process clusters: the whole flow without a socket, on a clock of the test's.
-import { ImportableView } from '../../apiservice/view/importable.ts'
 import { memberNamespace } from '../../src/api/cluster-id.ts'
 import { ClusterSetServiceKind } from '../../src/api/kinds/cluster-set-service.ts'
 import { EndpointSliceKind } from '../../src/api/kinds/endpoint-slice.ts'
 import { ExportedEndpointSliceKind } from '../../src/api/kinds/exported-endpoint-slice.ts'
 import { ExportedServiceKind } from '../../src/api/kinds/exported-service.ts'
-import { type Importable, ImportableKind } from '../../src/api/kinds/importable.ts'
 import { kinds } from '../../src/api/kinds/index.ts'
 import { MemberClusterKind } from '../../src/api/kinds/member-cluster.ts'
 import { type Namespace, NamespaceKind } from '../../src/api/kinds/namespace.ts'
@@ -13,11 +11,8 @@ import { ServiceKind } from '../../src/api/kinds/service.ts'
 import { ServiceExportKind } from '../../src/api/kinds/service-export.ts'
 import { ServiceImportKind } from '../../src/api/kinds/service-import.ts'
 import type { Condition, KubeObject, ObjectMeta } from '../../src/api/meta.ts'
-import { type Change, type Ref, type Resource, resource } from '../../src/cluster/cluster.ts'
-import { startInformer } from '../../src/cluster/informer.ts'
-import { equalJson } from '../../src/cluster/json.ts'
+import { type Ref, type Resource, resource } from '../../src/cluster/cluster.ts'
 import { MemoryCluster, type MemoryRequest } from '../../src/cluster/memory.ts'
-import { decodeBody, encodeBody } from '../../src/codec/object-bytes.ts'
 import type { Routing } from '../../src/derive/desired.ts'
 import type { ExportWarnings } from '../../src/export-warnings.ts'
 import { startHubFlow } from '../../src/hub-flow.ts'
@@ -30,6 +25,7 @@ import { type Metrics, noMetrics } from '../../src/kernel/metrics.ts'
 import { startMemberFlow } from '../../src/member-flow.ts'
 import { type Link, linkTo } from './link.ts'
 import { type ManualClock, manualClock, settled } from './manual-clock.ts'
+import { startViewBridge } from './view-bridge.ts'
 
 export const serviceExports = resource(ServiceExportKind)
 export const serviceImports = resource(ServiceImportKind)
@@ -40,7 +36,6 @@ export const memberClusters = resource(MemberClusterKind)
 export const clusterSetServices = resource(ClusterSetServiceKind)
 export const exportedServices = resource(ExportedServiceKind)
 export const exportedSlices = resource(ExportedEndpointSliceKind)
-const importables = resource(ImportableKind)
 
 export type FleetOptions = {
   readonly members?: readonly string[]
@@ -278,72 +273,4 @@ export async function memoryFleet(options: FleetOptions = {}): Promise<MemoryFle
   }
   await fleet.settle()
   return fleet
-}
-
-/** Writes what the hub's API server would compute: the view of each member, with the view itself. */
-function startViewBridge(hub: TestCluster, clock: ManualClock, signal: AbortSignal): void {
-  const view = new ImportableView()
-  const log = memoryLogger()
-  let tail = Promise.resolve()
-  const members = startInformer(hub, memberClusters, { clock, log }, signal)
-  const shown = [
-    startInformer(hub, clusterSetServices, { clock, log }, signal),
-    startInformer(hub, exportedSlices, { clock, log }, signal),
-  ]
-  const showAll = (): void => {
-    for (const informer of shown) for (const after of informer.list()) show({ before: undefined, after })
-  }
-  const show = ({ before, after }: Change<KubeObject>): void => {
-    const object = after ?? before
-    if (object === undefined) return
-    const gone = after === undefined
-    const targets = members.list().map(({ metadata }) => memberNamespace(metadata.name))
-    // One after the other: the order of changes is the order of the view.
-    tail = tail.then(async () => {
-      for (const target of targets) await mirror(hub, view, target, { object, gone })
-    })
-  }
-  members.onChange(({ before, after }) => {
-    if (before !== undefined && equalJson(before.spec, after?.spec)) return
-    view.setMembers(
-      members.list().map(({ metadata, spec }) => ({
-        cluster: metadata.name,
-        namespace: memberNamespace(metadata.name),
-        accepted: spec.accepted,
-        namespaces: spec.namespaces,
-        revision: Number(metadata.resourceVersion),
-      })),
-      Number((after ?? before)?.metadata.resourceVersion),
-    )
-    showAll()
-  })
-  for (const informer of shown) informer.onChange(show)
-}
-
-async function mirror(
-  hub: TestCluster,
-  view: ImportableView,
-  namespace: string,
-  { object, gone }: { readonly object: KubeObject; readonly gone: boolean },
-): Promise<void> {
-  const plural = object.kind === 'ClusterSetService' ? 'clustersetservices' : 'exportedendpointslices'
-  const stored = {
-    revision: Number(object.metadata.resourceVersion),
-    resource: `${plural}.hub.isthmus.dev`,
-    namespace: object.metadata.namespace ?? '',
-    name: object.metadata.name,
-    body: encodeBody(object),
-  }
-  const { apiVersion, kind } = importables
-  const rendered = view.render(namespace, stored)
-  const there = await hub.find(importables, rendered.name, namespace)
-  if (gone || !view.visible(namespace, stored)) {
-    if (there !== undefined)
-      await hub.delete(importables, { namespace, name: rendered.name }, { signal: never })
-    return
-  }
-  // The view renders Importables.
-  const wanted = decodeBody(apiVersion, kind, rendered) as unknown as Importable
-  if (there === undefined) await hub.create(importables, wanted, never)
-  else await hub.replace(importables, { ...wanted, metadata: there.metadata }, {}, never)
 }
