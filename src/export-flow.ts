@@ -1,4 +1,5 @@
 /** Wires the stage `export`: conditions of ServiceExports here, ExportedServices and ExportedEndpointSlices on the hub. */
+import { exportedServiceName, isLeftOut } from './api/kinds/exported-service.ts'
 import type { ObjectMeta } from './api/meta.ts'
 import { sourceServiceOf } from './api/source-service.ts'
 import { type Change, keyOf, type Ref } from './cluster/cluster.ts'
@@ -22,6 +23,7 @@ export class ExportFlow {
   readonly #status: WorkQueue
   readonly #services: WorkQueue
   readonly #slices: WorkQueue
+  readonly #listeners: ((key: string) => void)[] = []
 
   constructor(context: MemberContext) {
     this.#context = context
@@ -55,7 +57,7 @@ export class ExportFlow {
       if (spec === undefined) return
       const key = keyOf({ namespace: spec.namespace, name: spec.service })
       this.#services.add(key)
-      this.#status.add(key)
+      this.#tell(key)
     })
     informers.exportedSlices.onChange(({ before, after }) => {
       const spec = (after ?? before)?.spec
@@ -78,9 +80,28 @@ export class ExportFlow {
     }
   }
 
+  /** What became of an export on the hub, as far as it is known. */
+  sent(service: Ref): 'unreached' | 'refused' | 'unknown' {
+    const failure = this.#failure(keyOf(service))
+    if (failure !== undefined) return failure.refused ? 'refused' : 'unreached'
+    const { hubNamespace, informers } = this.#context
+    const name = exportedServiceName(service.namespace ?? '', service.name)
+    const exported = informers.exportedServices.get({ namespace: hubNamespace, name })
+    return exported !== undefined && isLeftOut(exported) ? 'refused' : 'unknown'
+  }
+
+  /** Told of each export for which `sent` may answer something else. */
+  onSent(listener: (key: string) => void): void {
+    this.#listeners.push(listener)
+  }
+
   #addAllStatuses(): void {
-    for (const { metadata } of this.#context.informers.serviceExports.list())
-      this.#status.add(keyOf(metadata))
+    for (const { metadata } of this.#context.informers.serviceExports.list()) this.#tell(keyOf(metadata))
+  }
+
+  #tell(key: string): void {
+    this.#status.add(key)
+    for (const listener of this.#listeners) listener(key)
   }
 
   #statusQueue(): WorkQueue {
@@ -132,7 +153,7 @@ export class ExportFlow {
   #outcome(key: string, failure: PushFailure | undefined): void {
     if (failure !== undefined) this.#failures.set(key, failure)
     else if (!this.#failures.delete(key)) return
-    this.#status.add(key)
+    this.#tell(key)
   }
 }
 

@@ -7,20 +7,23 @@ import { importOf } from './derive/desired.ts'
 import { EndpointsController } from './endpoints/controller.ts'
 import { isOurs } from './endpoints/desired.ts'
 import { sameForSlices } from './endpoints/imported-service.ts'
-import { isStatusOnly } from './export-flow.ts'
+import { type ExportFlow, isStatusOnly } from './export-flow.ts'
 import { ImportController } from './import/controller.ts'
 import { Importables } from './import/importables.ts'
 import type { WorkQueue } from './kernel/work-queue.ts'
 import type { MemberContext } from './member-context.ts'
+import { isUnmerged, unmergedService } from './unmerged.ts'
 
 export class ImportFlow {
   readonly #context: MemberContext
+  readonly #exports: ExportFlow
   readonly #importables: Importables
   readonly #imports: WorkQueue
   readonly #endpoints: WorkQueue
 
-  constructor(context: MemberContext) {
+  constructor(context: MemberContext, exports: ExportFlow) {
     this.#context = context
+    this.#exports = exports
     this.#importables = new Importables(context.informers.importables)
     this.#imports = this.#importQueue()
     this.#endpoints = this.#endpointsQueue()
@@ -38,15 +41,17 @@ export class ImportFlow {
     })
     for (const informer of [informers.serviceExports, informers.services]) {
       informer.onChange(change => {
-        if (!isStatusOnly(change)) this.#addSlicesOf((change.after ?? change.before)?.metadata)
+        if (!isStatusOnly(change)) this.#addExported((change.after ?? change.before)?.metadata)
       })
     }
+    this.#exports.onSent(key => this.#imports.add(key))
     informers.serviceImports.onChange(({ before, after }) => {
       const imported = (after ?? before)?.metadata
       if (imported !== undefined) this.#imports.add(keyOf(imported))
       // Once the hub has told of the service, that is what slices go by, but for the import that they go with.
       const another = before?.metadata.uid !== after?.metadata.uid && this.#context.routing !== undefined
-      if (another || !this.#importables.hasSynced()) this.#addSlicesOf(imported)
+      const isUnknown = !this.#importables.hasSynced() || (after !== undefined && isUnmerged(after))
+      if (another || isUnknown) this.#addSlicesOf(imported)
     })
     if (this.#context.routing === 'local') {
       informers.services.onChange(({ before, after }) => {
@@ -84,6 +89,12 @@ export class ImportFlow {
     if (slice !== undefined) this.#endpoints.add(keyOf(slice.metadata))
   }
 
+  #addExported(service: Ref | undefined): void {
+    if (service === undefined) return
+    this.#imports.add(keyOf(service))
+    this.#addSlicesOf(service)
+  }
+
   #addSlicesOf(service: Ref | undefined): void {
     if (service === undefined) return
     for (const key of this.#context.sources.keysOf(service)) this.#endpoints.add(key)
@@ -95,8 +106,11 @@ export class ImportFlow {
   }
 
   #importQueue(): WorkQueue {
-    const { clock, families, informers, localWriter, log, queue, routing } = this.#context
+    const { cluster, clock, collected, families, informers, localWriter, log, queue, routing } = this.#context
+    const own = { cluster, collected, sent: (service: Ref) => this.#exports.sent(service) }
     const controller = new ImportController({
+      unmerged: (service, current) => unmergedService(service, current, own),
+      isUnmerged,
       importables: this.#importables,
       serviceImports: informers.serviceImports,
       namespaces: informers.namespaces,
@@ -128,6 +142,7 @@ export class ImportFlow {
         const found = collected(service)
         return found?.valid === true ? found.spec.definition.ports : undefined
       },
+      isUnmerged,
       local: localWriter,
       routes: routing !== undefined,
     })

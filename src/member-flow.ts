@@ -26,7 +26,7 @@ export function startMemberFlow(options: MemberFlowOptions, signal: AbortSignal)
   const report = { ...context, intervalMs: context.heartbeatMs }
   background('heartbeat', context.log, signal, inner => reportHeartbeats(report, inner))
   const exports = new ExportFlow(context)
-  const imports = new ImportFlow(context)
+  const imports = new ImportFlow(context, exports)
   const started = localSynced(context).then(() => {
     imports.startLocal()
     exports.startLocal()

@@ -16,6 +16,8 @@ export const wellKnown = {
   exportedKeys: 'isthmus.dev/exported-keys',
   /** Annotation of the imports that an agent made: what each cluster exports and since when, as JSON. */
   exports: 'isthmus.dev/exports',
+  /** Annotation of the imports that an agent made without the hub, which has not told of the service yet. */
+  unmerged: 'isthmus.dev/unmerged',
 } as const
 
 /** The value of the managed-by label of imported slices. */

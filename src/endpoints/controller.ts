@@ -37,6 +37,8 @@ export type EndpointsOptions = {
   readonly namespaces: Informer<Namespace>
   /** The ports of a Service that this cluster exports; undefined when it does not. */
   exportedPorts(service: Ref): readonly ExportedPort[] | undefined
+  /** Whether an import was made without the hub, which has not told of the service yet. */
+  isUnmerged(imported: ServiceImport): boolean
   readonly local: Writer
   /** Whether the cluster routes packets to imports. */
   readonly routes: boolean
@@ -132,12 +134,13 @@ export class EndpointsController {
 
   /** As the hub has told; until it has, as this cluster's own import says. Undefined when there is no such service. */
   #imported(service: Ref): ImportedService | 'unknown' | undefined {
-    const { families, importables, serviceImports } = this.#options
+    const { families, importables, isUnmerged, serviceImports } = this.#options
+    const there = serviceImports.get(service)
     if (importables.hasSynced()) {
       const known = importables.service(service)
-      return known && fromService(known, families)
+      if (known !== undefined) return fromService(known, families)
+      if (there === undefined || !isUnmerged(there)) return undefined
     }
-    const there = serviceImports.get(service)
     return there?.spec === undefined ? 'unknown' : fromImport(there, families)
   }
 

@@ -19,6 +19,10 @@ import { desiredImport, desiredStatus, isOurs, unexportedStatus } from './desire
 
 export type ImportOptions = {
   readonly importables: ImportableIndex
+  /** What this cluster exports, while the hub has told nothing of the service and cannot be reached. */
+  unmerged(service: Ref, current: ServiceImport | undefined): ClusterSetService | undefined
+  /** Whether an import was made without the hub. */
+  isUnmerged(current: ServiceImport): boolean
   readonly serviceImports: Informer<ServiceImport>
   readonly namespaces: Informer<Namespace>
   readonly local: Writer
@@ -41,11 +45,11 @@ export class ImportController {
   }
 
   async reconcile(ref: Ref, signal: AbortSignal): Promise<void> {
-    const { importables, local, log, serviceImports: informer } = this.#options
-    // What the hub has not told yet is unknown, not gone.
-    if (!importables.hasSynced()) return
+    const { local, log, serviceImports: informer } = this.#options
     const current = informer.get(ref)
-    const service = this.#addressed(ref, importables.service(ref))
+    const known = this.#known(ref, current)
+    if (known === 'unknown') return
+    const service = this.#addressed(ref, known)
     if (service === undefined) {
       if (current === undefined) return
       if (!isOurs(current)) return this.#tell(current, unexportedStatus(current, this.#now()), signal)
@@ -62,6 +66,15 @@ export class ImportController {
     )
     if (written === undefined) return
     await this.#tell(written, desiredStatus(service, this.#options.families, written, this.#now()), signal)
+  }
+
+  /** As the hub has told; what it has not told yet is unknown, not gone. */
+  #known(ref: Ref, current: ServiceImport | undefined): ClusterSetService | 'unknown' | undefined {
+    const { importables, isUnmerged, unmerged } = this.#options
+    const isTold = importables.hasSynced()
+    const known = (isTold ? importables.service(ref) : undefined) ?? unmerged(ref, current)
+    if (known !== undefined || isTold) return known
+    return current !== undefined && isUnmerged(current) ? undefined : 'unknown'
   }
 
   async #tell(current: ServiceImport, status: ServiceImport['status'], signal: AbortSignal): Promise<void> {

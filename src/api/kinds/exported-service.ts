@@ -187,6 +187,15 @@ export const ExportedServiceKind = defineKind({
 })
 export type ExportedService = ObjectOf<typeof ExportedServiceKind>
 
+/** Whether the hub says that the export counts for nothing, as it is now: then there is no word of conflicts. */
+export function isLeftOut({ metadata, status }: ExportedService): boolean {
+  const { conditions = [], observedGeneration } = status ?? {}
+  const reason: (typeof exportedServiceConditions.Ready.False)[number] = 'Failed'
+  const isRefused = conditions.some(({ type, reason: why }) => type === 'Ready' && why === reason)
+  const isMerged = conditions.some(({ type }) => type === 'Conflict')
+  return observedGeneration === metadata.generation && isRefused && !isMerged
+}
+
 /** Both are DNS labels: without dots, so that a name on the hub is that of one service only. */
 export function serviceErrors(spec: {
   readonly namespace: string
