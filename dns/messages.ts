@@ -1,6 +1,6 @@
 /** What the main thread and a worker say to each other. */
 import type { CompiledService, LoggedAnswers, Report, ZoneChange, ZoneSettings } from './contract.ts'
-import type { Endpoint } from './server/bind.ts'
+import type { Endpoint } from './server/endpoint.ts'
 import type { QueryLogLevel } from './server/query-log.ts'
 
 /** Tells our workers from those of others. */
@@ -14,6 +14,9 @@ export type UdpLimits = {
   readonly farOctets: number
 }
 
+/** Whether datagrams are taken and sent several at a time: where the platform can, or never. */
+export type UdpBatch = 'auto' | 'off'
+
 /** `workerData`. */
 export type WorkerSettings = {
   readonly role: typeof workerRole
@@ -23,6 +26,7 @@ export type WorkerSettings = {
   readonly fixed: readonly CompiledService[]
   readonly nsid: string | undefined
   readonly limits: UdpLimits
+  readonly udpBatch: UdpBatch
   readonly queryLog: QueryLogLevel
 }
 

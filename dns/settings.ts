@@ -5,7 +5,7 @@ import { parseCidr } from '../src/ip/cidr.ts'
 import { badRequest } from '../src/kernel/errors.ts'
 import { maxNsidOctets } from './chain.ts'
 import { maxUdpOctets, minUdpOctets, type ZoneSettings } from './contract.ts'
-import { type WorkerSettings, workerRole } from './messages.ts'
+import { type UdpBatch, type WorkerSettings, workerRole } from './messages.ts'
 import type { QueryLogLevel } from './server/query-log.ts'
 import { compileFixed } from './zone/fixed.ts'
 import { wireName } from './zone/names.ts'
@@ -32,6 +32,8 @@ export type AnswerOptions = {
   readonly nearNetworks?: readonly string[]
   /** How small: 512 to 1232, 512 when absent. */
   readonly farUdpOctets?: number
+  /** `auto` when absent. */
+  readonly udpBatch?: UdpBatch
   /** `off` when absent. */
   readonly queryLog?: QueryLogLevel
 }
@@ -62,7 +64,8 @@ export function zoneSettings(options: AnswerOptions): ZoneSettings {
 }
 
 export function workerSettings(options: AnswerOptions, zone: ZoneSettings): Omit<WorkerSettings, 'endpoint'> {
-  const { host, nsid, nearNetworks, farUdpOctets = minUdpOctets, queryLog = 'off' } = options
+  const { host, nsid, nearNetworks, farUdpOctets = minUdpOctets } = options
+  const { udpBatch = 'auto', queryLog = 'off' } = options
   if (isIP(host) === 0) throw badRequest(`dns: host ${JSON.stringify(host)} is not an IP address`)
   if (nsid !== undefined && Buffer.byteLength(nsid) > maxNsidOctets) {
     throw badRequest(`dns: nsid must have at most ${maxNsidOctets} octets`)
@@ -72,7 +75,7 @@ export function workerSettings(options: AnswerOptions, zone: ZoneSettings): Omit
     if (parseCidr(block) === undefined) throw badRequest(`dns: ${block} is not a block of addresses`)
   }
   const limits = { nearNetworks, farOctets: farUdpOctets }
-  return { role: workerRole, zone, fixed: compileFixed(zone), nsid, limits, queryLog }
+  return { role: workerRole, zone, fixed: compileFixed(zone), nsid, limits, udpBatch, queryLog }
 }
 
 function requireInteger(name: string, value: number, [least, most]: readonly [number, number]): void {

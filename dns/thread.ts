@@ -15,6 +15,9 @@ const entry = new URL('./worker.ts', import.meta.url)
  */
 const resourceLimits = { maxOldGenerationSizeMb: 1024, maxYoungGenerationSizeMb: 4 }
 
+/** Node says once in each thread that `node:ffi` is experimental. */
+const execArgv = ['--disable-warning=ExperimentalWarning']
+
 export type ThreadEvents = {
   onReport(report: Report): void
   onAnswers(logged: LoggedAnswers): void
@@ -46,7 +49,7 @@ export class AnsweringThread {
     events: ThreadEvents,
   ): Promise<{ readonly thread: AnsweringThread; readonly port: number }> {
     const env = await compileCache()
-    const worker = new Worker(entry, { name: 'dns', workerData: settings, resourceLimits, execArgv: [], env })
+    const worker = new Worker(entry, { name: 'dns', workerData: settings, resourceLimits, execArgv, env })
     const listening = new Promise<number>((resolve, reject) => {
       worker.on('message', (message: FromWorker) => {
         if (message.kind === 'listening') resolve(message.port)

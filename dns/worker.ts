@@ -14,6 +14,7 @@ import {
   type WorkerSettings,
   workerRole,
 } from './messages.ts'
+import { loadLibc } from './server/libc.ts'
 import { tcpLimits } from './server/limits.ts'
 import { Networks } from './server/networks.ts'
 import { QueryLog } from './server/query-log.ts'
@@ -65,11 +66,12 @@ async function run(port: Port, settings: WorkerSettings): Promise<void> {
 }
 
 async function listen(
-  { endpoint, limits }: WorkerSettings,
+  { endpoint, limits, udpBatch }: WorkerSettings,
   responder: Chain,
   observer: Observer,
 ): Promise<Sockets> {
-  const udpOptions = { responder, observer, clamp: clampOf(limits) }
+  const libc = udpBatch === 'off' ? undefined : loadLibc()
+  const udpOptions = { responder, observer, clamp: clampOf(limits), libc }
   for (let attempt = 1; ; attempt++) {
     const udp = await serveUdp(endpoint, udpOptions)
     try {

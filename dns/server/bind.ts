@@ -3,15 +3,9 @@ import { createSocket, type Socket, type SocketOptions } from 'node:dgram'
 import { createServer, isIPv6, type Server, type ServerOpts } from 'node:net'
 import { StatusError } from '../../src/kernel/errors.ts'
 import type { Transport } from '../contract.ts'
-
-export type Endpoint = {
-  /** An IP address. */
-  readonly host: string
-  /** 0 for one that is free. */
-  readonly port: number
-  /** Several workers on one port; the kernel spreads clients over them. */
-  readonly shared: boolean
-}
+import type { Endpoint } from './endpoint.ts'
+import type { Libc } from './libc.ts'
+import { openUdp } from './native-socket.ts'
 
 const reasons: Readonly<Record<string, string>> = {
   EADDRINUSE: 'the port is in use',
@@ -26,6 +20,23 @@ function bindError(transport: Transport, endpoint: Endpoint, cause: unknown): St
   const host = isIPv6(endpoint.host) ? `[${endpoint.host}]` : endpoint.host
   const message = `dns: cannot listen on ${transport.toUpperCase()} ${host}:${endpoint.port}: ${why}`
   return new StatusError(500, 'InternalError', message, { cause })
+}
+
+/** As `bindUdp`; `fd` is the socket's descriptor, where it is known. */
+export async function bindUdpKnown(
+  endpoint: Endpoint,
+  options: Omit<SocketOptions, 'type'>,
+  libc: Libc | undefined,
+): Promise<{ readonly socket: Socket; readonly fd: number | undefined }> {
+  const fd = libc && openUdp(libc, endpoint)
+  if (fd === undefined) return { socket: await bindUdp(endpoint, options), fd }
+  const socket = createSocket({ ...options, type: isIPv6(endpoint.host) ? 'udp6' : 'udp4' })
+  await new Promise<void>((resolve, reject) => {
+    socket.once('error', cause => reject(bindError('udp', endpoint, cause)))
+    socket.bind({ fd, exclusive: true }, resolve)
+  })
+  socket.removeAllListeners('error')
+  return { socket, fd }
 }
 
 /** Rejects with one sentence when it cannot be bound. */

@@ -1,8 +1,9 @@
 import type { Server, Socket } from 'node:net'
 import type { Clock } from '../../src/kernel/clock.ts'
 import type { Observer, Responder } from '../contract.ts'
-import { type Endpoint, listenTcp } from './bind.ts'
+import { listenTcp } from './bind.ts'
 import { Connection } from './connection.ts'
+import type { Endpoint } from './endpoint.ts'
 import { FrameBatch } from './frames.ts'
 import { Admission, type TcpLimits } from './limits.ts'
 

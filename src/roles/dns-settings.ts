@@ -72,6 +72,15 @@ export const answerSettings = {
     512,
     1232,
   ),
+  udpBatch: setting.oneOf(
+    {
+      placeholder: 'WHICH',
+      description:
+        'Whether datagrams are taken and sent several at a time: auto where the platform can (Linux), or off.',
+      default: 'auto',
+    },
+    ['auto', 'off'],
+  ),
   queryLog: setting.oneOf(
     { placeholder: 'WHICH', description: 'Which answers are logged: off, errors, all.', default: 'off' },
     ['off', 'errors', 'all'],

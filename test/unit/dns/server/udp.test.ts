@@ -1,6 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createSocket } from 'node:dgram'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Libc, loadLibc } from '../../../../dns/server/libc.ts'
 import { Networks } from '../../../../dns/server/networks.ts'
 import { serveUdp, type UdpClamp, type UdpServer } from '../../../../dns/server/udp.ts'
 import { question, shown } from '../../../support/dns-message.ts'
@@ -12,12 +13,19 @@ const { chain, observer } = askerOf(loadedZone(exampleObjects()))
 const web = question('web.prod.svc.clusterset.local', 'A')
 const opened: { close(): Promise<void> }[] = []
 
+/** Datagrams one at a time, and several. */
+const ways = [
+  ['one at a time', undefined],
+  ['several at a time', loadLibc()],
+] as const
+let libc: Libc | undefined
+
 async function serving(
   endpoint: { host?: string; port?: number; shared?: boolean } = {},
   clamp: UdpClamp = () => 1232,
 ): Promise<UdpServer> {
   const where = { host: '127.0.0.1', port: 0, shared: false, ...endpoint }
-  const server = await serveUdp(where, { responder: chain, observer, clamp })
+  const server = await serveUdp(where, { responder: chain, observer, clamp, libc })
   opened.push(server)
   return server
 }
@@ -32,7 +40,13 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map(socket => socket.close()))
 })
 
-describe('the UDP server', () => {
+describe.each(ways)('the UDP server, %s', (way, ofWay) => {
+  beforeEach(context => {
+    if (way === 'several at a time' && ofWay === undefined)
+      context.skip('needs Linux and a Node with node:ffi')
+    libc = ofWay
+  })
+
   it('answers each datagram to whom it came from', async () => {
     const server = await serving()
     const clients = await Promise.all([clientOf(server.port), clientOf(server.port)])
