@@ -40,7 +40,7 @@ export type Contribution = {
   readonly acceptedMs: number
   readonly labels: Readonly<Record<string, string>>
   readonly annotations: Readonly<Record<string, string>>
-  /** Ids of the clusters that may import; absent for all. */
+  /** Ids of the clusters that may import besides its own; absent for all. */
   readonly consumers: readonly string[] | undefined
   /** ClusterSetIPs that it asks for. */
   readonly addresses: readonly string[]

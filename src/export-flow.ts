@@ -2,6 +2,7 @@
 import { exportedServiceName, isLeftOut } from './api/kinds/exported-service.ts'
 import type { ObjectMeta } from './api/meta.ts'
 import { sourceServiceOf } from './api/source-service.ts'
+import { optionsIn } from './api/well-known.ts'
 import { type Change, keyOf, type Ref } from './cluster/cluster.ts'
 import { EventRecorder } from './cluster/event-recorder.ts'
 import { equalJson } from './cluster/json.ts'
@@ -134,7 +135,10 @@ export class ExportFlow {
   #sliceQueue(): WorkQueue {
     const { collected, hubNamespace, hubWriter, informers, queue } = this.#context
     const push = new SlicePush({
-      isExported: (service: Ref) => collected(service)?.valid === true,
+      exported: (service: Ref) => {
+        const found = collected(service)
+        return found?.valid === true ? found.spec : undefined
+      },
       endpointSlices: informers.endpointSlices,
       exportedSlices: informers.exportedSlices,
       hub: hubWriter,
@@ -160,7 +164,7 @@ export class ExportFlow {
 const noName: Ref = { name: '' }
 
 type Asking = {
-  readonly metadata: Pick<ObjectMeta, 'deletionTimestamp' | 'ownerReferences'>
+  readonly metadata: Pick<ObjectMeta, 'annotations' | 'deletionTimestamp' | 'ownerReferences'>
   readonly spec?: unknown
 }
 
@@ -170,5 +174,6 @@ export function isStatusOnly({ before, after }: Change<Asking>): boolean {
 }
 
 function asked({ metadata, spec }: Asking): unknown {
-  return { spec, deletionTimestamp: metadata.deletionTimestamp, owners: metadata.ownerReferences }
+  const { annotations, deletionTimestamp, ownerReferences: owners } = metadata
+  return { spec, deletionTimestamp, owners, options: optionsIn(annotations) }
 }

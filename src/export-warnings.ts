@@ -1,6 +1,7 @@
 /**
  * What people are told at once when they write an export, or the Service of one: the conflicts with other clusters that
- * the hub is going to find. It is read from ServiceImports, so it needs no hub, and the merge itself decides.
+ * the hub is going to find where this cluster imports, and annotations that cannot be read. It is read from ServiceImports, so it
+ * needs no hub, and the merge itself decides.
  */
 
 import { isDeepStrictEqual } from 'node:util'
@@ -13,6 +14,7 @@ import type { ServiceImport } from './api/kinds/service-import.ts'
 import type { Informer, Ref } from './cluster/cluster.ts'
 import type { Contribution } from './contract.ts'
 import { collect } from './export/collect.ts'
+import { exportOptions } from './export/options.ts'
 import { exportedMapsOf } from './import/desired.ts'
 import { fromTime } from './kernel/clock.ts'
 import { type Foreseen, forecast, type Write } from './merge/forecast.ts'
@@ -38,7 +40,8 @@ export class ExportWarnings {
 
   ofExport(after: ServiceExport, before: ServiceExport | undefined): readonly string[] {
     const service = this.#options.informers.services.get(after.metadata)
-    return this.#compare({ serviceExport: before, service }, { serviceExport: after, service })
+    const conflicts = this.#compare({ serviceExport: before, service }, { serviceExport: after, service })
+    return [...unreadable(after, before), ...conflicts]
   }
 
   ofService(after: Service, before: Service | undefined): readonly string[] {
@@ -87,6 +90,12 @@ export class ExportWarnings {
       service: spec.definition,
     }
   }
+}
+
+/** Of annotations that cannot be read as they stand, those that were not so before. */
+function unreadable(after: ServiceExport, before: ServiceExport | undefined): readonly string[] {
+  const told = exportOptions(before?.metadata.annotations).problems
+  return exportOptions(after.metadata.annotations).problems.filter(problem => !told.includes(problem))
 }
 
 function foreseenOf(contributor: Contributor): readonly Foreseen[] {

@@ -42,7 +42,7 @@ export function unmergedService(
 ): ClusterSetService | undefined {
   if (current !== undefined && !isUnmerged(current)) return undefined
   const found = collected(service)
-  if (found?.valid !== true || !mayImport(found.spec, cluster)) return undefined
+  if (found?.valid !== true) return undefined
   const state = sent(service)
   if (state === 'refused' || (current === undefined && state !== 'unreached')) return undefined
   const merged = merge([contributionOf(cluster, found.spec)])
@@ -51,11 +51,12 @@ export function unmergedService(
   const problem = merged.type === 'ClusterSetIP' ? withoutHub : undefined
   const assigned = { ips: [], ipFamilies: merged.ipFamilies, addresses: [], problem }
   const identity = { namespace: service.namespace ?? '', service: service.name }
-  return desiredService(identity, { ...merged, annotations }, assigned, undefined)
-}
-
-function mayImport({ consumers }: ExportedService['spec'], cluster: string): boolean {
-  return consumers === undefined || consumers.includes(cluster)
+  return desiredService(
+    identity,
+    { all: { ...merged, annotations }, audiences: undefined },
+    () => assigned,
+    undefined,
+  )
 }
 
 function contributionOf(cluster: string, spec: ExportedService['spec']): Contribution {

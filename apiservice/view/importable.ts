@@ -5,13 +5,17 @@
  * ClusterSetService names that cluster, so nobody imports them.
  */
 import { type AnyKind, apiVersionOf } from '../../src/api/kind.ts'
-import { type ClusterSetService, ClusterSetServiceKind } from '../../src/api/kinds/cluster-set-service.ts'
+import {
+  type ClusterSetService,
+  ClusterSetServiceKind,
+  type StoredAudience,
+} from '../../src/api/kinds/cluster-set-service.ts'
 import {
   type ExportedEndpointSlice,
   ExportedEndpointSliceKind,
 } from '../../src/api/kinds/exported-endpoint-slice.ts'
 import { byNamespace } from '../../src/api/order.ts'
-import { decodeBody, headOf } from '../../src/codec/object-bytes.ts'
+import { decodeBody, encodeBody, headOf } from '../../src/codec/object-bytes.ts'
 import type { View } from '../contract.ts'
 import type { ObjectKey, Revision, StoredObject } from '../store-contract.ts'
 
@@ -33,10 +37,20 @@ type Facts = {
   readonly kind: string
   readonly serviceNamespace: string
   readonly consumers: readonly string[] | undefined
+  /** Of a service that not every cluster imports alike. */
+  readonly audiences: readonly SeenAudience[] | undefined
   /** A service without exports, whose addresses are kept for a while. */
   readonly released: boolean
   /** The name, uid and creation of the Importable, as members of a JSON object. */
   readonly identity: string
+}
+
+/** Clusters that see a service alike. */
+type SeenAudience = {
+  /** Undefined for all that no other audience names. */
+  readonly consumers: readonly string[] | undefined
+  /** The service as they see it, encoded once. */
+  body(): Buffer
 }
 
 const resourceOf = (kind: AnyKind): string => `${kind.plural}.${kind.group}`
@@ -85,24 +99,27 @@ export class ImportableView implements View {
   visible(namespace: string, object: StoredObject): boolean {
     const reader = this.#members.get(namespace)
     if (reader?.accepted !== true || object.namespace === namespace) return false
-    const { consumers, released, serviceNamespace } = this.#factsOf(object)
+    const { audiences, consumers, released, serviceNamespace } = this.#factsOf(object)
     if (released) return false
     if (reader.namespaces !== undefined && !reader.namespaces.includes(serviceNamespace)) return false
+    if (audiences !== undefined) return audienceOf(audiences, reader.cluster) !== undefined
     return consumers === undefined || consumers.includes(reader.cluster)
   }
 
   render(namespace: string, object: StoredObject): StoredObject {
-    const { apiVersion, identity, kind } = this.#factsOf(object)
+    const { apiVersion, audiences, identity, kind } = this.#factsOf(object)
+    const reader = this.#members.get(namespace)?.cluster ?? ''
+    const shown = audienceOf(audiences, reader)?.body() ?? object.body
     const source = this.#members.get(object.namespace)?.cluster
     const named = source === undefined ? '' : `"source":${JSON.stringify(source)},`
-    const inner = headOf(apiVersion, kind, object.revision, object.body)
+    const inner = headOf(apiVersion, kind, object.revision, shown)
     const head = `${identity},"namespace":${JSON.stringify(namespace)}},${named}"object":${inner}`
     return {
       revision: object.revision,
       resource: 'importables.hub.isthmus.dev',
       namespace,
       name: nameOf(object),
-      body: Buffer.concat([Buffer.from(head), object.body, closing]),
+      body: Buffer.concat([Buffer.from(head), shown, closing]),
     }
   }
 
@@ -140,8 +157,41 @@ function factsOfService(object: StoredObject): Facts {
     kind,
     serviceNamespace: service.spec.namespace,
     consumers: service.spec.consumers,
+    audiences: service.status.audiences?.map(audience => seenAudience(service, audience)),
     released: service.status.releasedAt !== undefined,
     identity: identityOf(object, service),
+  }
+}
+
+function audienceOf(
+  audiences: readonly SeenAudience[] | undefined,
+  cluster: string,
+): SeenAudience | undefined {
+  const named = audiences?.find(({ consumers }) => consumers?.includes(cluster) === true)
+  return named ?? audiences?.find(({ consumers }) => consumers === undefined)
+}
+
+function seenAudience(service: ClusterSetService, audience: StoredAudience): SeenAudience {
+  let body: Buffer | undefined
+  return {
+    consumers: audience.consumers,
+    body: () => {
+      body ??= encodeBody(asSeen(service, audience))
+      return body
+    },
+  }
+}
+
+/** Without a trace of the exports, and of the clusters, that are not for them to see. */
+function asSeen({ spec, status, ...rest }: ClusterSetService, audience: StoredAudience): ClusterSetService {
+  const { namespace, service } = spec
+  const clusters = status.clusters.filter(({ cluster }) => audience.clusters.includes(cluster))
+  const { addresses } = status
+  const problem = audience.problem === undefined ? {} : { problem: audience.problem }
+  return {
+    ...rest,
+    spec: { namespace, service, ...audience.spec },
+    status: { clusters, addresses, ...problem },
   }
 }
 
@@ -155,6 +205,7 @@ function factsOfSlice(object: StoredObject): Facts {
     kind,
     serviceNamespace: slice.spec.namespace,
     consumers: slice.spec.consumers,
+    audiences: undefined,
     released: false,
     identity: identityOf(object, slice),
   }

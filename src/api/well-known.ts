@@ -12,6 +12,8 @@ export const wellKnown = {
   serviceManagedBy: 'app.kubernetes.io/managed-by',
   /** Annotation of ServiceExports: the ClusterSetIPs that the service is to have. */
   clusterSetIps: 'isthmus.dev/clusterset-ips',
+  /** Annotation of ServiceExports: ids of the clusters that may import, by commas. */
+  consumers: 'isthmus.dev/consumers',
   /** Annotation of the imports that an agent made: the exported keys that it owns, as JSON. */
   exportedKeys: 'isthmus.dev/exported-keys',
   /** Annotation of the imports that an agent made: what each cluster exports and since when, as JSON. */
@@ -19,6 +21,14 @@ export const wellKnown = {
   /** Annotation of the imports that an agent made without the hub, which has not told of the service yet. */
   unmerged: 'isthmus.dev/unmerged',
 } as const
+
+/** The annotations of an object by which its users choose what Isthmus does with it. */
+export function optionsIn(
+  annotations: Readonly<Record<string, string>> | undefined,
+): Readonly<Record<string, string>> {
+  const ours = Object.entries(annotations ?? {}).filter(([key]) => key.startsWith('isthmus.dev/'))
+  return Object.fromEntries(ours)
+}
 
 /** The value of the managed-by label of imported slices. */
 export const sliceManager = 'agent.isthmus.dev'

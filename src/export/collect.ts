@@ -7,14 +7,14 @@ import type { Service } from '../api/kinds/service.ts'
 import type { ServiceExport } from '../api/kinds/service-export.ts'
 import { type Family, familyOf } from '../ip/address.ts'
 import { exportableAnnotations, exportableLabels } from './exported-map.ts'
-import { requestedAddresses } from './requested-addresses.ts'
+import { exportOptions } from './options.ts'
 
 /** What a ServiceExport comes to in its own cluster, before the hub has seen it. */
 export type Collected =
   | {
       readonly valid: true
       readonly spec: ExportedService['spec']
-      /** What is left out, and why: labels and annotations that no import can carry, addresses that are none. */
+      /** What is left out, and why: labels and annotations that no import can carry, addresses and clusters that are none. */
       readonly dropped: readonly string[]
     }
   | {
@@ -37,7 +37,7 @@ export function collect(
   if (refusal !== undefined) return { valid: false, reason: 'InvalidServiceType', message: refusal }
   const labels = exportableLabels(serviceExport.spec?.exportedLabels)
   const annotations = exportableAnnotations(serviceExport.spec?.exportedAnnotations)
-  const addresses = requestedAddresses(serviceExport.metadata.annotations)
+  const { addresses, consumers, problems } = exportOptions(serviceExport.metadata.annotations)
   return {
     valid: true,
     spec: {
@@ -47,14 +47,11 @@ export function collect(
       exportGeneration: serviceExport.metadata.generation ?? 0,
       ...(Object.keys(labels.kept).length === 0 ? {} : { exportedLabels: labels.kept }),
       ...(Object.keys(annotations.kept).length === 0 ? {} : { exportedAnnotations: annotations.kept }),
-      ...(addresses.ips.length === 0 ? {} : { addresses: addresses.ips }),
+      ...(consumers === undefined ? {} : { consumers }),
+      ...(addresses.length === 0 ? {} : { addresses }),
       definition: factsOf(service),
     },
-    dropped: [
-      ...labels.dropped,
-      ...annotations.dropped,
-      ...(addresses.problem === undefined ? [] : [addresses.problem]),
-    ],
+    dropped: [...labels.dropped, ...annotations.dropped, ...problems],
   }
 }
 

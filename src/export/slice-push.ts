@@ -4,14 +4,15 @@ import {
   ExportedEndpointSliceKind,
   exportedSliceName,
 } from '../api/kinds/exported-endpoint-slice.ts'
+import type { ExportedService } from '../api/kinds/exported-service.ts'
 import { type Informer, type Ref, resource } from '../cluster/cluster.ts'
 import { equalJson } from '../cluster/json.ts'
 import type { Writer } from '../cluster/writer.ts'
 import { exportedSliceSpec } from './slice.ts'
 
 export type SlicePushOptions = {
-  /** Whether the Service is exported and can be. Read from informers that have synced. */
-  isExported(service: Ref): boolean
+  /** The Service as it is exported; undefined when it is not, or cannot be. Read from informers that have synced. */
+  exported(service: Ref): Pick<ExportedService['spec'], 'consumers'> | undefined
   readonly endpointSlices: Informer<EndpointSlice>
   /** The member's own objects on the hub; synced. */
   readonly exportedSlices: Informer<ExportedEndpointSlice>
@@ -54,6 +55,9 @@ export class SlicePush {
     if (slice === undefined || slice.metadata.deletionTimestamp !== undefined) return undefined
     const spec = exportedSliceSpec(slice)
     if (spec === undefined) return undefined
-    return this.#options.isExported({ namespace: spec.namespace, name: spec.service }) ? spec : undefined
+    const exported = this.#options.exported({ namespace: spec.namespace, name: spec.service })
+    if (exported === undefined) return undefined
+    const { consumers } = exported
+    return consumers === undefined ? spec : { ...spec, consumers }
   }
 }

@@ -9,14 +9,21 @@ import { type ExportedService, ExportedServiceKind } from '../api/kinds/exported
 import { type Cluster, type Informer, resource } from '../cluster/cluster.ts'
 import { equalJson } from '../cluster/json.ts'
 import type { Writer } from '../cluster/writer.ts'
-import type { AddressAllocator, Member, Merged } from '../contract.ts'
+import type { AddressAllocator, Member } from '../contract.ts'
 import { type Clock, fromTime, toTime } from '../kernel/clock.ts'
 import { isReason } from '../kernel/errors.ts'
 import type { Logger } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
-import { desiredConditions, desiredService, releasedService, type Standing, standingOf } from './desired.ts'
+import { conflictsIn, mergeForAll, type Outcome } from './audiences.ts'
+import {
+  type Assign,
+  desiredConditions,
+  desiredService,
+  releasedService,
+  type Standing,
+  standingOf,
+} from './desired.ts'
 import { MergeInstruments } from './instruments.ts'
-import { merge } from './merge.ts'
 
 export type MergeOptions = {
   readonly hub: Cluster
@@ -35,6 +42,7 @@ export type MergeOptions = {
 }
 
 type Claim = { readonly exported: ExportedService; readonly standing: Standing }
+type Published = { readonly merged: Outcome; readonly service: ClusterSetService }
 
 const services = resource(ClusterSetServiceKind)
 const exportedServices = resource(ExportedServiceKind)
@@ -64,15 +72,16 @@ export class MergeController {
 
   async #reconcile(key: string, signal: AbortSignal): Promise<void> {
     const claims = this.#claims(key)
-    const merged = merge(claims.flatMap(({ standing }) => (standing.counts ? [standing.contribution] : [])))
-    this.#instruments.merged(key, merged)
-    if (merged === undefined) {
+    const counting = claims.flatMap(({ standing }) => (standing.counts ? [standing.contribution] : []))
+    const outcome = mergeForAll(counting)
+    this.#instruments.merged(key, outcome === undefined ? [] : conflictsIn(outcome))
+    if (outcome === undefined) {
       await this.#tell(claims, undefined, signal)
       await this.#retire(key, signal)
       return
     }
-    const service = await this.#publish(key, merged, signal)
-    if (service !== undefined) await this.#tell(claims, { merged, service }, signal)
+    const service = await this.#publish(key, outcome, signal)
+    if (service !== undefined) await this.#tell(claims, { merged: outcome, service }, signal)
   }
 
   #claims(key: string): readonly Claim[] {
@@ -83,12 +92,12 @@ export class MergeController {
     })
   }
 
-  async #publish(key: string, merged: Merged, signal: AbortSignal): Promise<ClusterSetService | undefined> {
+  async #publish(key: string, merged: Outcome, signal: AbortSignal): Promise<ClusterSetService | undefined> {
     const { allocator, clusterSetServices, writer, log } = this.#options
     const current = clusterSetServices.get({ name: key })
-    const wanted = merged.type === 'ClusterSetIP' ? merged.ipFamilies : []
-    const assigned = allocator.assign(key, wanted, merged.addresses)
-    const desired = desiredService(identityOf(key), merged, assigned, current)
+    const assign: Assign = ({ type, ipFamilies }) =>
+      allocator.assign(key, type === 'ClusterSetIP' ? ipFamilies : [], merged.all.addresses)
+    const desired = desiredService(identityOf(key), merged, assign, current)
     if (current === undefined) {
       const created = await writer.create(services, desired, signal)
       if (created !== undefined)
@@ -99,11 +108,7 @@ export class MergeController {
     return writer.replace(services, desired, {}, signal)
   }
 
-  async #tell(
-    claims: readonly Claim[],
-    outcome: { readonly merged: Merged; readonly service: ClusterSetService } | undefined,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async #tell(claims: readonly Claim[], outcome: Published | undefined, signal: AbortSignal): Promise<void> {
     await Promise.all(
       claims.map(({ exported, standing }) => this.#tellOne(exported, standing, outcome, signal)),
     )
@@ -112,13 +117,15 @@ export class MergeController {
   async #tellOne(
     exported: ExportedService,
     standing: Standing,
-    outcome: { readonly merged: Merged; readonly service: ClusterSetService } | undefined,
+    outcome: Published | undefined,
     signal: AbortSignal,
   ): Promise<void> {
     const time = toTime(this.#options.clock.now())
+    const cluster = standing.counts ? standing.contribution.cluster : undefined
+    const told = outcome && { conflicts: conflictsIn(outcome.merged, cluster), service: outcome.service }
     const status = {
       observedGeneration: exported.metadata.generation ?? 0,
-      conditions: desiredConditions(exported, standing, outcome, time),
+      conditions: desiredConditions(exported, standing, told, time),
     }
     if (equalJson(exported.status, status)) return
     await this.#options.writer.replace(

@@ -1,9 +1,10 @@
-import type { ClusterSetService } from '../api/kinds/cluster-set-service.ts'
+import type { ClusterSetService, StoredAudience } from '../api/kinds/cluster-set-service.ts'
 import type { ExportedService, exportedServiceConditions } from '../api/kinds/exported-service.ts'
 import { type Condition, withCondition } from '../api/meta.ts'
 import type { Verdict } from '../api/verdict.ts'
-import type { Assigned, Contribution, Member, Merged } from '../contract.ts'
+import type { Assigned, Conflict, Contribution, Member, Merged } from '../contract.ts'
 import { fromTime } from '../kernel/clock.ts'
+import type { Audience, Outcome } from './audiences.ts'
 
 /** Whether an export counts, and why not. Undefined: it does not, and there is nobody to tell. */
 export type Standing =
@@ -34,17 +35,47 @@ export function standingOf(member: Member, exported: ExportedService): Standing 
   return { counts: true, contribution }
 }
 
+type Identity = { readonly namespace: string; readonly service: string }
+
+/** Gives a merge its addresses; asked again, the same ones. */
+export type Assign = (merged: Pick<Merged, 'type' | 'ipFamilies'>) => Assigned
+
 /** The ClusterSetService of a merge, on top of what is there. */
 export function desiredService(
-  identity: { readonly namespace: string; readonly service: string },
-  merged: Merged,
-  assigned: Assigned,
+  identity: Identity,
+  { all, audiences }: Outcome,
+  assign: Assign,
   current: ClusterSetService | undefined,
 ): ClusterSetService {
+  const { consumers } = all
+  const spec = importedSpec(all, assign(all))
+  const stored = audiences?.map(audience => storedAudience(audience, assign(audience.merged)))
+  // The last to be asked for, so that who waits for addresses waits for all of them.
+  const assigned = assign(everythingWanted([all, ...(audiences ?? []).map(({ merged }) => merged)]))
+  return {
+    apiVersion: 'hub.isthmus.dev/v1alpha1',
+    kind: 'ClusterSetService',
+    metadata: current?.metadata ?? { name: `${identity.namespace}.${identity.service}` },
+    spec: {
+      ...identity,
+      ...(consumers === undefined ? {} : { consumers }),
+      ...spec,
+    },
+    status: {
+      clusters: all.clusters,
+      addresses: assigned.addresses,
+      ...(assigned.problem === undefined ? {} : { problem: assigned.problem }),
+      ...(stored === undefined ? {} : { audiences: stored }),
+    },
+  }
+}
+
+function importedSpec(merged: Merged, assigned: Assigned): StoredAudience['spec'] {
   const {
     addresses: _requested,
-    clusters,
+    clusters: _clusters,
     conflicts: _conflicts,
+    consumers: _consumers,
     labels,
     annotations,
     ipFamilies,
@@ -52,23 +83,28 @@ export function desiredService(
   } = merged
   const hasAddress = merged.type === 'ClusterSetIP'
   return {
-    apiVersion: 'hub.isthmus.dev/v1alpha1',
-    kind: 'ClusterSetService',
-    metadata: current?.metadata ?? { name: `${identity.namespace}.${identity.service}` },
-    spec: {
-      ...identity,
-      ...defined(spec),
-      ips: hasAddress ? assigned.ips : [],
-      ipFamilies: hasAddress ? assigned.ipFamilies : ipFamilies,
-      ...(Object.keys(labels).length === 0 ? {} : { labels }),
-      ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
-    },
-    status: {
-      clusters,
-      addresses: assigned.addresses,
-      ...(assigned.problem === undefined ? {} : { problem: assigned.problem }),
-    },
+    ...defined(spec),
+    ips: hasAddress ? assigned.ips : [],
+    ipFamilies: hasAddress ? assigned.ipFamilies : ipFamilies,
+    ...(Object.keys(labels).length === 0 ? {} : { labels }),
+    ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
   }
+}
+
+function storedAudience({ consumers, merged }: Audience, assigned: Assigned): StoredAudience {
+  return {
+    ...(consumers === undefined ? {} : { consumers }),
+    clusters: merged.clusters.map(({ cluster }) => cluster),
+    spec: importedSpec(merged, assigned),
+    ...(assigned.problem === undefined ? {} : { problem: assigned.problem }),
+  }
+}
+
+/** A service has one address of a family, whoever imports it. */
+function everythingWanted(all: readonly Merged[]): Pick<Merged, 'type' | 'ipFamilies'> {
+  const addressed = all.filter(({ type }) => type === 'ClusterSetIP')
+  if (addressed.length === 0) return { type: 'Headless', ipFamilies: [] }
+  return { type: 'ClusterSetIP', ipFamilies: [...new Set(addressed.flatMap(({ ipFamilies }) => ipFamilies))] }
 }
 
 /** `current` without exports: members no longer see it, its addresses stay its own. */
@@ -84,7 +120,7 @@ export function releasedService(current: ClusterSetService, time: string): Clust
 export function desiredConditions(
   exported: ExportedService,
   standing: Standing,
-  outcome: { readonly merged: Merged; readonly service: ClusterSetService } | undefined,
+  outcome: { readonly conflicts: readonly Conflict[]; readonly service: ClusterSetService } | undefined,
   time: string,
 ): readonly Condition[] {
   const current = exported.status?.conditions ?? []
@@ -94,7 +130,7 @@ export function desiredConditions(
     return withCondition(kept, { type: 'Ready', ...unmerged(standing), ...stamp })
   }
   const ready = withCondition(current, { type: 'Ready', ...readiness(outcome.service), ...stamp })
-  return withCondition(ready, { type: 'Conflict', ...conflictOf(outcome.merged), ...stamp })
+  return withCondition(ready, { type: 'Conflict', ...conflictOf(outcome.conflicts), ...stamp })
 }
 
 type Ready = Verdict<typeof exportedServiceConditions, 'Ready'>
@@ -115,7 +151,7 @@ function readiness({ spec, status }: ClusterSetService): Ready {
 }
 
 /** KEP-1645: on all exports of the service, the winner's included; reasons joined by commas in canonical order. */
-function conflictOf({ conflicts }: Merged): Pick<Condition, 'status' | 'reason' | 'message'> {
+function conflictOf(conflicts: readonly Conflict[]): Pick<Condition, 'status' | 'reason' | 'message'> {
   const none: Verdict<typeof exportedServiceConditions, 'Conflict'> = {
     status: 'False',
     reason: 'NoConflicts',

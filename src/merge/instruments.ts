@@ -1,4 +1,4 @@
-import { type ConflictReason, conflictReasons, type Merged } from '../contract.ts'
+import { type Conflict, type ConflictReason, conflictReasons } from '../contract.ts'
 import type { Metrics } from '../kernel/metrics.ts'
 
 /** What the merge tells about itself. */
@@ -28,9 +28,9 @@ export class MergeInstruments {
     this.#duration(durationMs / 1000)
   }
 
-  /** What a service has become; absent when nobody exports it any more. */
-  merged(key: string, merged: Merged | undefined): void {
-    const reasons = merged?.conflicts.map(({ reason }) => reason) ?? []
+  /** In what the exports of a service disagree now. */
+  merged(key: string, conflicts: readonly Conflict[]): void {
+    const reasons = conflicts.map(({ reason }) => reason)
     if (reasons.length === 0) this.#conflicts.delete(key)
     else this.#conflicts.set(key, new Set(reasons))
   }

@@ -54,9 +54,9 @@ function contributorOf(contribution: Contribution): Contributor {
 
 /** Whoever may import one of the exports; undefined when one of them is for all. */
 function consumersOf(contributions: readonly Contribution[]): readonly string[] | undefined {
-  const lists = contributions.map(c => c.consumers)
-  if (lists.includes(undefined)) return undefined
-  return [...new Set(lists.flatMap(list => list ?? []))].sort(byteOrder)
+  if (contributions.some(({ consumers }) => consumers === undefined)) return undefined
+  const ids = contributions.flatMap(({ cluster, consumers = [] }) => [cluster, ...consumers])
+  return [...new Set(ids)].sort(byteOrder)
 }
 
 /** Of each family what the oldest export that asks for one of it asks for. */

@@ -2,8 +2,9 @@ import type { Case } from './case.ts'
 import { conflicts } from './rows/conflicts.ts'
 import { importers } from './rows/importers.ts'
 import { oneExport } from './rows/one.ts'
+import { options } from './rows/options.ts'
 
-export const cases: readonly Case[] = [...oneExport, ...conflicts, ...importers]
+export const cases: readonly Case[] = [...oneExport, ...conflicts, ...importers, ...options]
 
 /** Cases of the API server and of writes that do not happen: the number, and the test whose title begins with it. */
 export const elsewhere: Readonly<Record<string, string>> = {

@@ -2,7 +2,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ExportedPort } from '../../src/api/kinds/exported-service.ts'
-import type { Contribution } from '../../src/contract.ts'
+import type { Contribution, Merged } from '../../src/contract.ts'
+import { conflictsIn, mergeForAll, type Outcome } from '../../src/merge/audiences.ts'
 import { forecast, foreseenOf } from '../../src/merge/forecast.ts'
 import { merge } from '../../src/merge/merge.ts'
 import { portText } from '../../src/merge/ports.ts'
@@ -42,6 +43,20 @@ const arbitraryContribution = fc
   )
 
 const reasonsOf = (list: readonly Contribution[]) => merge(list)?.conflicts.map(({ reason }) => reason) ?? []
+
+/** The exports that a cluster may import. */
+const seenBy = (id: string, list: readonly Contribution[]) =>
+  list.filter(c => c.cluster === id || c.consumers === undefined || c.consumers.includes(id))
+
+/** What a cluster is given; more than one would be a fault. */
+function importsOf(outcome: Outcome | undefined, id: string): readonly Merged[] {
+  if (outcome === undefined) return []
+  const { all, audiences } = outcome
+  if (audiences === undefined) return [all]
+  const named = audiences.filter(({ consumers }) => consumers?.includes(id))
+  const found = named.length > 0 ? named : audiences.filter(({ consumers }) => consumers === undefined)
+  return found.map(({ merged }) => merged)
+}
 
 /** As a member knows the others: digests of all maps, and the maps of whoever is the oldest so far. */
 function warningsOf(
@@ -205,6 +220,41 @@ describe('merge, whatever the exports', () => {
       }),
       { numRuns: 1_000 },
     )
+  })
+
+  describe('for chosen clusters', () => {
+    const ids = ['c0', 'c1', 'c2', 'c3', 'c4', 'c8', 'c9']
+    const lists = fc.array(fc.option(fc.subarray(ids), { nil: undefined }), { minLength: 5, maxLength: 5 })
+    const chosen = fc
+      .tuple(exports, lists)
+      .map(([list, consumers]) => list.map((each, index) => ({ ...each, consumers: consumers[index] })))
+
+    it('is for each of them what the exports that it may import come to, and nothing where it may import none', () => {
+      fc.assert(
+        fc.property(chosen, list => {
+          const outcome = mergeForAll(list)
+          for (const id of [...ids, 'later'])
+            expect(importsOf(outcome, id)).toEqual([merge(seenBy(id, list))].filter(m => m !== undefined))
+          expect(mergeForAll([...list].reverse())).toEqual(outcome)
+        }),
+        { numRuns: 1_000 },
+      )
+    })
+
+    it('tells each export the conflicts of all clusters that import it, and no others', () => {
+      fc.assert(
+        fc.property(chosen, list => {
+          const outcome = mergeForAll(list)
+          for (const { cluster } of list) {
+            const seen = [...ids, 'later'].map(id => seenBy(id, list))
+            const shared = seen.filter(each => each.some(c => c.cluster === cluster))
+            const told = outcome === undefined ? [] : conflictsIn(outcome, cluster)
+            expect(new Set(told.map(({ reason }) => reason))).toEqual(new Set(shared.flatMap(reasonsOf)))
+          }
+        }),
+        { numRuns: 1_000 },
+      )
+    })
   })
 
   it('is the same again when what it made is exported again', () => {

@@ -40,6 +40,40 @@ export const contributor = s.object({
 })
 export type Contributor = Infer<typeof contributor>
 
+const imported = {
+  type: s.oneOf(['ClusterSetIP', 'Headless'], {
+    description: 'ClusterSetIP: one address for all endpoints. Headless: DNS answers with the endpoints.',
+  }),
+  ports: s.atomicList(exportedPort, { description: 'The ports of all exports, where they agree.' }),
+  ips: s.atomicList(s.string(), { maxItems: 2, description: 'In the order of ipFamilies.' }),
+  ...importedAttributes,
+  labels: s.optional(s.map(s.string(), { description: 'Labels of the imports.' })),
+  annotations: s.optional(s.map(s.string(), { description: 'Annotations of the imports.' })),
+}
+
+const problem = s.optional(
+  s.object(
+    {
+      reason: s.oneOf(['Pending', 'IPFamilyNotSupported'], { description: 'Why, for programs.' }),
+      message: s.string({ description: 'Why, for people.' }),
+    },
+    { description: 'Why it has not the addresses that it should have.' },
+  ),
+)
+
+const audience = s.object(
+  {
+    consumers: s.optional(
+      s.atomicList(s.string(), { description: 'Ids of the clusters; absent for all that no other names.' }),
+    ),
+    clusters: s.atomicList(s.string(), { description: 'Ids of the clusters whose exports they may import.' }),
+    spec: s.object(imported, { description: 'What they import.' }),
+    problem,
+  },
+  { description: 'Clusters that may import the same exports, and what these come to.' },
+)
+export type StoredAudience = Infer<typeof audience>
+
 /** What the exports of one service in all clusters come to, and the addresses that it has for its life. */
 export const ClusterSetServiceKind = defineKind({
   group: 'hub.isthmus.dev',
@@ -59,17 +93,9 @@ export const ClusterSetServiceKind = defineKind({
         consumers: s.optional(
           s.atomicList(s.string(), { description: 'Ids of the clusters that may import; absent for all.' }),
         ),
-        type: s.oneOf(['ClusterSetIP', 'Headless'], {
-          description:
-            'ClusterSetIP: one address for all endpoints. Headless: DNS answers with the endpoints.',
-        }),
-        ports: s.atomicList(exportedPort, { description: 'The ports of all exports, where they agree.' }),
-        ips: s.atomicList(s.string(), { maxItems: 2, description: 'In the order of ipFamilies.' }),
-        ...importedAttributes,
-        labels: s.optional(s.map(s.string(), { description: 'Labels of the imports.' })),
-        annotations: s.optional(s.map(s.string(), { description: 'Annotations of the imports.' })),
+        ...imported,
       },
-      { description: 'What members import. Written by the hub.' },
+      { description: 'What all exports together come to. Written by the hub.' },
     ),
     status: s.object(
       {
@@ -78,14 +104,12 @@ export const ClusterSetServiceKind = defineKind({
           maxItems: 2,
           description: 'Reserved for the life of this object, published or not.',
         }),
-        problem: s.optional(
-          s.object(
-            {
-              reason: s.oneOf(['Pending', 'IPFamilyNotSupported'], { description: 'Why, for programs.' }),
-              message: s.string({ description: 'Why, for people.' }),
-            },
-            { description: 'Why it has not the addresses that it should have.' },
-          ),
+        problem,
+        audiences: s.optional(
+          s.atomicList(audience, {
+            description:
+              'What each cluster imports, where exports are for chosen clusters; absent, all import what the spec says.',
+          }),
         ),
         releasedAt: s.optional(
           s.time({

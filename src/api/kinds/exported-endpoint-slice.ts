@@ -4,7 +4,7 @@ import { ageColumn, defineKind, type ObjectOf } from '../kind.ts'
 import { dns1123LabelErrors } from '../names.ts'
 import { type Infer, s } from '../schema.ts'
 import { addressErrors } from './endpoint-slice.ts'
-import { serviceErrors } from './exported-service.ts'
+import { maxConsumers, serviceErrors } from './exported-service.ts'
 
 const conditions = s.object(
   {
@@ -67,7 +67,7 @@ export const ExportedEndpointSliceKind = defineKind({
         }),
         consumers: s.optional(
           s.atomicList(s.string(), {
-            maxItems: 1000,
+            maxItems: maxConsumers,
             description: 'Ids of the clusters that may import; absent for all.',
           }),
         ),

@@ -85,6 +85,8 @@ export const exportedAttributes = s.object(attributes, {
   description: 'What merging needs of the Service, apart from its ports.',
 })
 
+/** So many clusters can be named as those that may import. */
+export const maxConsumers = 1000
 /** Leaves the import room for annotations of its own: an object may have 256 KiB of them. */
 const maxMapBytes = 128 * 1024
 const reservedPrefixes = [
@@ -125,8 +127,8 @@ export const ExportedServiceKind = defineKind({
         ),
         consumers: s.optional(
           s.atomicList(s.string(), {
-            maxItems: 1000,
-            description: 'Ids of the clusters that may import; absent for all.',
+            maxItems: maxConsumers,
+            description: 'Ids of the clusters that may import, besides the one that exports; absent for all.',
           }),
         ),
         addresses: s.optional(

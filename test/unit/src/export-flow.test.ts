@@ -3,6 +3,7 @@ import { EventKind } from '../../../src/api/kinds/event.ts'
 import { resource } from '../../../src/cluster/cluster.ts'
 import { never } from '../../../src/kernel/abort.ts'
 import {
+  exportedServices,
   type FleetOptions,
   type MemoryFleet,
   memoryFleet,
@@ -28,6 +29,18 @@ afterEach(() => {
 const exported = { Valid: 'True/Valid', Ready: 'True/Exported', Conflict: 'False/NoConflicts' }
 
 describe('one export', () => {
+  it('asks for an address that its annotation names later', async () => {
+    const fleet = await fleetOf()
+    await exportWeb(fleet.member('c1'))
+    await fleet.settle()
+    const plain = serviceExport()
+    const annotations = { 'isthmus.dev/clusterset-ips': '10.7.0.99' }
+    await fleet.member('c1').apply(serviceExports, { ...plain, metadata: { ...plain.metadata, annotations } })
+    await fleet.settle()
+    const held = await fleet.hub.get(exportedServices, { namespace: 'member-c1', name: 'shop.web' }, never)
+    expect(held.spec.addresses).toEqual(['10.7.0.99'])
+  })
+
   it('case 1: is imported in every cluster, with one address and slices', async () => {
     const fleet = await fleetOf()
     await exportWeb(fleet.member('c1'))

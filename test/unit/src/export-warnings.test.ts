@@ -73,6 +73,19 @@ describe('warnings of a new export', () => {
     expect(warned).toEqual(['type', 'sessionAffinity', 'exportedLabels'])
   })
 
+  it('name an annotation that cannot be read, once', () => {
+    const annotated = (text: string): ServiceExport => {
+      const object = created()
+      return { ...object, metadata: { ...object.metadata, annotations: { [wellKnown.consumers]: text } } }
+    }
+    expect(fields(c1.warnings?.ofExport(annotated('all'), undefined))).toEqual([])
+    const before = annotated('*')
+    expect(fields(c1.warnings?.ofExport(before, undefined))).toEqual([
+      'metadata.annotations[isthmus.dev/consumers]',
+    ])
+    expect(c1.warnings?.ofExport(annotated('*,c2'), before)).toEqual([])
+  })
+
   it('do not come without a Service, without other exports, or of an export that is going', async () => {
     expect(c1.warnings?.ofExport(created(), undefined)).toEqual([])
     await exportWeb(c1)

@@ -23,9 +23,10 @@ function stored(
   return { revision, resource: `${resource}.hub.isthmus.dev`, namespace, name, body }
 }
 
+const serviceIdentity = { name: 'shop.web', uid: 'u1', creationTimestamp: '2026-01-02T03:04:05Z' }
 const service = (spec: object = {}, status: object = {}): StoredObject =>
   stored('clustersetservices', {
-    metadata: { name: 'shop.web', uid: 'u1', creationTimestamp: '2026-01-02T03:04:05Z' },
+    metadata: serviceIdentity,
     spec: { namespace: 'shop', service: 'web', type: 'ClusterSetIP', ...spec },
     status: { clusters: [{ cluster: 'east', ports: [] }], ...status },
   })
@@ -81,6 +82,43 @@ describe('ImportableView', () => {
     expect(view.visible('member-north', slice('east', chosen))).toBe(true)
     expect(view.visible('member-west', service(chosen))).toBe(false)
     expect(view.visible('member-north', service(chosen))).toBe(true)
+  })
+
+  it('shows each member what the exports that it may import come to, and nothing of the others', () => {
+    const view = viewOf(member('east'), member('west'), member('north'), member('south'))
+    const audiences = [
+      { consumers: ['east', 'north'], clusters: ['east', 'west'], spec: { type: 'Headless' } },
+      { consumers: ['west'], clusters: ['west'], spec: { type: 'ClusterSetIP', ips: ['10.7.0.1'] } },
+    ]
+    const clusters = [
+      { cluster: 'east', ports: [] },
+      { cluster: 'west', ports: [] },
+    ]
+    const object = service({ consumers: ['east', 'north', 'west'] }, { clusters, audiences })
+    const seenBy = (reader: string) => decodeBody('', '', view.render(`member-${reader}`, object)).object
+    for (const reader of ['east', 'north']) {
+      expect(view.visible(`member-${reader}`, object)).toBe(true)
+      expect(seenBy(reader)).toEqual({
+        apiVersion: 'hub.isthmus.dev/v1alpha1',
+        kind: 'ClusterSetService',
+        metadata: { ...serviceIdentity, resourceVersion: '7' },
+        spec: { namespace: 'shop', service: 'web', type: 'Headless' },
+        status: { clusters },
+      })
+    }
+    expect(seenBy('west')).toMatchObject({
+      spec: { ips: ['10.7.0.1'] },
+      status: { clusters: [{ cluster: 'west' }] },
+    })
+    expect(JSON.stringify(seenBy('west'))).not.toMatch(/east|north|audiences/)
+    expect(view.visible('member-south', object)).toBe(false)
+    const others = { clusters: ['west'], spec: { type: 'ClusterSetIP' } }
+    const forAll = service({}, { clusters, audiences: [...audiences, others] })
+    expect(view.visible('member-south', forAll)).toBe(true)
+    expect(decodeBody('', '', view.render('member-south', forAll)).object).toMatchObject({
+      spec: { type: 'ClusterSetIP' },
+      status: { clusters: [{ cluster: 'west' }] },
+    })
   })
 
   it('hides a service that nobody exports any more', () => {

@@ -83,6 +83,32 @@ describe('collect', () => {
     expect(collect(exported, going)).toMatchObject({ valid: false, reason: 'NoService' })
   })
 
+  it.each([
+    ['c3, c2,c3', { consumers: ['c2', 'c3'] }, []],
+    ['', { consumers: [] }, []],
+    [
+      '*,c2,Not An Id',
+      { consumers: ['c2'] },
+      [
+        'metadata.annotations[isthmus.dev/consumers]: "*" is no cluster id: ids with commas between them, or no annotation for all clusters',
+      ],
+    ],
+    [
+      Array.from({ length: 1_001 }, (_, i) => `c${i}`).join(),
+      { consumers: [] },
+      [
+        'metadata.annotations[isthmus.dev/consumers]: may not be more than 1000 clusters: none of them may import',
+      ],
+    ],
+  ])(
+    'is for the clusters that the annotation names, and lets nobody in by a slip: %.20s',
+    (text, spec, dropped) => {
+      const annotations = { 'isthmus.dev/consumers': text }
+      const chosen = { ...exported, metadata: { ...exported.metadata, annotations } }
+      expect(collect(chosen, service())).toMatchObject({ valid: true, spec, dropped })
+    },
+  )
+
   it('leaves out annotations that together are too much for an import', () => {
     const exportedAnnotations = { big: 'x'.repeat(200_000), small: 'y' }
     const result = collect({ ...exported, spec: { exportedAnnotations } }, service())

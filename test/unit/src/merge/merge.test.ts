@@ -113,7 +113,7 @@ const rows: readonly Row[] = [
       contribution('c1@10', { consumers: ['c3'] }),
       contribution('c2@20', { consumers: ['c2', 'c3'] }),
     ],
-    merged: { consumers: ['c2', 'c3'] },
+    merged: { consumers: ['c1', 'c2', 'c3'] },
   },
   {
     case: 'one export for all makes the service one for all',

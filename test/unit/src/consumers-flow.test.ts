@@ -1,0 +1,93 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Importable, ImportableKind } from '../../../src/api/kinds/importable.ts'
+import { wellKnown } from '../../../src/api/well-known.ts'
+import { resource } from '../../../src/cluster/cluster.ts'
+import { never } from '../../../src/kernel/abort.ts'
+import {
+  clusterSetServices,
+  type MemoryFleet,
+  memoryFleet,
+  serviceExports,
+  services,
+} from '../../support/memory-fleet.ts'
+import { exportWeb, headless, service, serviceExport } from '../../support/shop.ts'
+
+let fleet: MemoryFleet
+
+beforeEach(async () => {
+  fleet = await memoryFleet({ members: ['c1', 'c2', 'c3'] })
+})
+
+afterEach(() => {
+  for (const member of fleet.members) member.stop()
+  fleet.stop()
+})
+
+async function exportFor(cluster: string, consumers: string): Promise<void> {
+  const plain = serviceExport()
+  const annotations = { [wellKnown.consumers]: consumers }
+  const chosen = { ...plain, metadata: { ...plain.metadata, annotations } }
+  await fleet.member(cluster).apply(serviceExports, chosen)
+  await fleet.settle()
+}
+
+async function readBy(cluster: string): Promise<readonly Importable[]> {
+  const { items } = await fleet.hub.list(resource(ImportableKind), { namespace: `member-${cluster}` }, never)
+  return items
+}
+
+const ipsIn = async (cluster: string) => (await fleet.member(cluster).importOf('web'))?.spec?.ips
+
+describe('an export for chosen clusters', () => {
+  it('is not there for the others, on the hub neither', async () => {
+    await exportFor('c1', 'c2')
+    await exportWeb(fleet.member('c1'))
+    await fleet.settle()
+    expect(await readBy('c2')).toHaveLength(2)
+    expect(await readBy('c3')).toEqual([])
+    const written = fleet.member('c3').local.writes
+    expect(written.filter(({ resource: { plural } }) => plural !== 'namespaces')).toEqual([])
+  })
+
+  it('has the same address in clusters that import different exports, also after a restart of the hub', async () => {
+    await exportWeb(fleet.member('c1'), { spec: headless })
+    await exportWeb(fleet.member('c2'), { address: '10.2.0.1' })
+    await exportFor('c1', '')
+    await exportFor('c2', 'c3')
+    const [address] = (await ipsIn('c2')) ?? []
+    expect(address).toMatch(/^10\.7\./)
+    expect([await ipsIn('c1'), await ipsIn('c3')]).toEqual([[], [address]])
+    fleet.stop()
+    fleet.start()
+    await fleet.member('c1').apply(services, service())
+    await fleet.settle()
+    for (const id of ['c1', 'c2', 'c3']) expect(await ipsIn(id)).toEqual([address])
+    const stored = await fleet.hub.get(clusterSetServices, { name: 'shop.web' }, never)
+    expect(stored.status.addresses).toEqual([address])
+    expect(stored.status.audiences?.map(({ consumers, clusters }) => ({ consumers, clusters }))).toEqual([
+      { consumers: ['c1'], clusters: ['c1'] },
+      { consumers: ['c2', 'c3'], clusters: ['c2'] },
+    ])
+  })
+
+  it('does no harm to those who keep it when another one loses it', async () => {
+    await exportWeb(fleet.member('c1'))
+    await exportFor('c1', 'c2,c3')
+    fleet.member('c2').local.writes.length = 0
+    await exportFor('c1', 'c2')
+    expect(fleet.member('c2').local.writes).toEqual([])
+    expect(await fleet.member('c3').importOf('web')).toBeUndefined()
+    expect(await fleet.member('c3').slicesOf('web')).toEqual([])
+  })
+
+  it('names an annotation that cannot be read in its condition', async () => {
+    await exportWeb(fleet.member('c1'))
+    await exportFor('c1', 'east*')
+    const found = await fleet.member('c1').local.find(serviceExports, 'web')
+    expect(found?.status?.conditions?.find(({ type }) => type === 'Valid')).toMatchObject({
+      status: 'True',
+      message: expect.stringContaining('annotations[isthmus.dev/consumers]: "east*" is no cluster id'),
+    })
+    expect(await readBy('c2')).toEqual([])
+  })
+})
