@@ -1,11 +1,10 @@
 /**
  * The answers of `kubectl auth can-i`, `can-i --list` and `whoami`. Behind a kube-apiserver these kinds are its own.
  */
-import type { KubeObject } from '../../src/api/meta.ts'
+import type { KubeObject, ObjectMeta } from '../../src/api/meta.ts'
 import type { PolicyRule } from '../../src/api/rbac/schema.ts'
 import { type Clock, toTime } from '../../src/kernel/clock.ts'
-import { badRequest, invalid } from '../../src/kernel/errors.ts'
-import { type FieldError, invalidValue } from '../../src/kernel/field-error.ts'
+import { badRequest } from '../../src/kernel/errors.ts'
 import type { AccessInfo, Authorizer, Decision, Review, UserInfo } from '../contract.ts'
 import { type HeldRules, inOneText } from './rbac.ts'
 
@@ -38,7 +37,7 @@ type AccessSpec = {
 
 function selfSubjectAccessReview({ authorizer }: ReviewOptions): Review {
   return async ({ object, user }, signal) => {
-    const info = infoOf(object, specOf(object), [])
+    const info = infoOf(specOf(object))
     return withStatus(object, statusOf(await authorizer.authorize({ user, info }, signal)))
   }
 }
@@ -47,8 +46,7 @@ function subjectAccessReview({ authorizer }: ReviewOptions): Review {
   return async ({ object }, signal) => {
     const spec = specOf(object)
     const { user: name = '', groups = [], uid, extra = {} } = spec
-    const nobody = invalidValue('spec.user', name, 'at least one of user or group must be specified')
-    const info = infoOf(object, spec, name === '' && groups.length === 0 ? [nobody] : [])
+    const info = infoOf(spec)
     const user = { name, groups, ...(uid === undefined ? {} : { uid }), extra }
     return withStatus(object, statusOf(await authorizer.authorize({ user, info }, signal)))
   }
@@ -60,7 +58,7 @@ function selfSubjectRulesReview({ rbac }: ReviewOptions): Review {
     const { namespace = '' } = (object.spec ?? {}) as { readonly namespace?: string }
     if (namespace === '') throw badRequest('no namespace on request')
     const { rules, missing } = rbac.rulesFor(user, namespace)
-    return withStatus(object, {
+    return withStatus(emptied(object), {
       resourceRules: rules.filter(rule => rule.resources?.length).map(resourceRule),
       nonResourceRules: rules.filter(rule => rule.nonResourceURLs?.length).map(pathRule),
       incomplete: false,
@@ -77,9 +75,17 @@ function selfSubjectReview({ clock }: ReviewOptions): Review {
       groups: user.groups,
       ...(Object.keys(user.extra).length === 0 ? {} : { extra: user.extra }),
     }
-    const metadata = { ...object.metadata, creationTimestamp: toTime(clock.now()) }
-    return withStatus({ ...object, metadata }, { userInfo })
+    const empty = emptied(object)
+    const metadata = { ...empty.metadata, creationTimestamp: toTime(clock.now()) }
+    return withStatus({ ...empty, metadata }, { userInfo })
   }
+}
+
+/** Of some reviews kube-apiserver answers a new object, with nothing of the one that was sent. */
+function emptied({ apiVersion, kind, spec }: KubeObject): KubeObject {
+  // An answer that is not stored needs no name.
+  const metadata = {} as ObjectMeta
+  return { apiVersion, kind, metadata, ...(spec === undefined ? {} : { spec: {} }) }
 }
 
 function specOf(object: KubeObject): AccessSpec {
@@ -87,27 +93,11 @@ function specOf(object: KubeObject): AccessSpec {
   return (object.spec ?? {}) as AccessSpec
 }
 
-/** What is asked about. Throws 422 unless it is either a resource or a path. */
-function infoOf(object: KubeObject, spec: AccessSpec, errors: readonly FieldError[]): AccessInfo {
-  const { resourceAttributes: resource, nonResourceAttributes: path } = spec
-  const all = [...errors, ...targetErrors(spec)]
-  if (all.length > 0) throw invalid({ group: 'authorization.k8s.io', kind: object.kind }, '', all)
+/** What is asked about: a resource or a path, as the kind has made sure. */
+function infoOf({ resourceAttributes: resource, nonResourceAttributes: path }: AccessSpec): AccessInfo {
   if (path !== undefined) return { isResource: false, path: '', verb: '', ...path }
   const unsaid = { group: '', version: '', namespace: '', resource: '', subresource: '', name: '', verb: '' }
   return { ...unsaid, ...resource, isResource: true, path: '' }
-}
-
-function targetErrors({
-  resourceAttributes: resource,
-  nonResourceAttributes: path,
-}: AccessSpec): FieldError[] {
-  if (resource !== undefined && path !== undefined) {
-    const why = 'cannot be specified in combination with resourceAttributes'
-    return [invalidValue('spec.nonResourceAttributes', path, why)]
-  }
-  if (resource !== undefined || path !== undefined) return []
-  const why = 'exactly one of nonResourceAttributes or resourceAttributes must be specified'
-  return [invalidValue('spec.resourceAttributes', null, why)]
 }
 
 function statusOf({ allowed, reason }: Decision): Readonly<Record<string, unknown>> {

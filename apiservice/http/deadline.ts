@@ -7,7 +7,7 @@ const maxMs = 60_000
 
 /**
  * Bounds every request but watches: by `?timeout=`, at most 60 s. When it has passed the signal aborts and the client
- * gets 504; what was written then may still be there.
+ * gets 504; what was written then may still be there. A time that is not above zero is none.
  */
 export function deadline(clock: Clock): Stage {
   return next => (request, signal) => {
@@ -35,8 +35,7 @@ export function deadline(clock: Clock): Stage {
 function timeoutOf(request: ApiRequest): number {
   const text = request.query.get('timeout')
   if (text === null || text === '') return maxMs
-  const timeoutMs = parseGoDuration(text)
-  if (timeoutMs === undefined || timeoutMs < 0)
-    throw badRequest('invalid timeout specified in the request URL')
-  return timeoutMs === 0 ? maxMs : Math.min(timeoutMs, maxMs)
+  const timeout = parseGoDuration(text)
+  if ('fault' in timeout) throw badRequest(`invalid timeout specified in the request URL - ${timeout.fault}`)
+  return timeout.ms <= 0 ? maxMs : Math.min(timeout.ms, maxMs)
 }

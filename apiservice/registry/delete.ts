@@ -9,13 +9,14 @@ import { checkDelete } from './precondition.ts'
 import { sameState, withoutVersion } from './strategy.ts'
 import { attributesOf, type Current, change, type Decision, type Outcome } from './write.ts'
 
-/** 200 with a Status when the object is gone, with the object while something holds it. */
+/** 200 with the object while something holds it; when it is gone, with the object or a Status, as its kind has it. */
 export async function remove(call: Call, signal: AbortSignal): Promise<Reply> {
   const options = await deleteOptions(call.request)
   const { object, isRemoved } = await removeObject(call, options, signal)
   const { resource } = call
-  if (!isRemoved) {
-    return { type: 'object', code: options.wantsDependentsGone ? 202 : 200, served: resource.served, object }
+  if (!isRemoved || resource.kind.answersDeleted) {
+    const code = !isRemoved && options.wantsDependentsGone ? 202 : 200
+    return { type: 'object', code, served: resource.served, object }
   }
   const { metadata } = decodeBody(resource.apiVersion, resource.kind.kind, object)
   return { type: 'status', code: 200, status: removed(call, metadata.uid ?? '') }

@@ -9,7 +9,7 @@ import { decodeDocument, documentMediaTypes, mediaTypeOf } from '../../src/codec
 import { badRequest, isReason, type StatusError, unsupportedMediaType } from '../../src/kernel/errors.ts'
 import type { ApiRequest } from '../contract.ts'
 import type { FieldValidation } from './options.ts'
-import type { Call, Resource } from './parts.ts'
+import { type Call, isBuiltIn, type Resource } from './parts.ts'
 
 const maxSummaryBytes = 30
 const maxQuotedBytes = 1024
@@ -39,8 +39,8 @@ export function documentTypeOf(request: ApiRequest, accepted: readonly string[])
  */
 export async function readObject(call: Call, validation: FieldValidation): Promise<KubeObject> {
   const { request, resource } = call
-  const isBuiltIn = resource.kind.protobuf !== undefined
-  const contentType = documentTypeOf(request, isBuiltIn ? withProtobuf : documentMediaTypes)
+  const hasProtobuf = resource.kind.protobuf !== undefined
+  const contentType = documentTypeOf(request, hasProtobuf ? withProtobuf : documentMediaTypes)
   const bytes = await request.body()
   const { value, duplicates } = await parse(resource, bytes, contentType)
   await call.pace.rest()
@@ -107,7 +107,8 @@ function checkEnvelope(resource: Resource, value: unknown, bytes: Buffer): JsonR
     throw unrecognized(resource, "couldn't get version/kind; the body is not an object", bytes)
   }
   const { apiVersion, kind } = value
-  if (isAbsent(kind) && !fillsKind(resource)) {
+  // Custom resources have to say what they are.
+  if (isAbsent(kind) && !isBuiltIn(resource.kind)) {
     const quoted = bytes.toString('utf8', 0, maxQuotedBytes)
     throw unrecognized(resource, `Object 'Kind' is missing in '${quoted}'`, bytes)
   }
@@ -140,11 +141,6 @@ export function named(value: unknown): string {
 
 function isAbsent(value: unknown): boolean {
   return value === undefined || value === null || value === ''
-}
-
-/** Built-in kinds take an object that does not name its kind; custom resources do not. */
-function fillsKind({ kind }: Resource): boolean {
-  return kind.strategicMergePatch || kind.storage === 'review'
 }
 
 /**

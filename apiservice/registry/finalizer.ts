@@ -43,13 +43,14 @@ export function beginDeletion(
   const held = finalizers.length === 0 ? {} : { finalizers }
   if (metadata.deletionTimestamp !== undefined) return { ...object, metadata: { ...metadata, ...held } }
   const begun = kind.finalize?.begin(object) ?? object
-  return { ...begun, metadata: { ...metadata, ...stamp(metadata, nowMs), ...held } }
+  return { ...begun, metadata: { ...metadata, ...stamp(kind, metadata, nowMs), ...held } }
 }
 
-function stamp({ generation }: ObjectMeta, nowMs: number): Partial<ObjectMeta> {
+/** What has content of its own to wait for has no time to be gone by. */
+function stamp(kind: AnyKind, { generation }: ObjectMeta, nowMs: number): Partial<ObjectMeta> {
   return {
     deletionTimestamp: toTime(nowMs),
-    deletionGracePeriodSeconds: 0,
+    ...(kind.finalize === undefined ? { deletionGracePeriodSeconds: 0 } : {}),
     ...(generation === undefined ? {} : { generation: generation + 1 }),
   }
 }

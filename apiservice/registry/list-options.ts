@@ -98,13 +98,14 @@ export function watchQuery(query: URLSearchParams): WatchQuery {
 
 function watchMatchErrors(query: URLSearchParams, hasInitialEvents: boolean): readonly FieldError[] {
   const match = query.get('resourceVersionMatch') ?? ''
+  const hasContinue = (query.get('continue') ?? '') !== ''
   const errors: FieldError[] = []
   if (hasInitialEvents && match !== 'NotOlderThan') {
     errors.push(
       forbiddenField(matchField, 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'),
     )
   }
-  if (match === '') return errors
+  if (match === '') return hasContinue && !hasInitialEvents && isFromTheStart(query) ? [withContinue] : errors
   if (!hasInitialEvents) {
     errors.push(
       forbiddenField(
@@ -114,8 +115,13 @@ function watchMatchErrors(query: URLSearchParams, hasInitialEvents: boolean): re
     )
   }
   if (match !== 'NotOlderThan') errors.push(notSupported(matchField, match, ['NotOlderThan']))
-  if ((query.get('continue') ?? '') !== '') errors.push(withContinue)
+  if (hasContinue) errors.push(withContinue)
   return errors
+}
+
+/** Such a watch begins with what is there, as if its client had asked for that with a `resourceVersionMatch`. */
+function isFromTheStart(query: URLSearchParams): boolean {
+  return /^0?$/.test(query.get('resourceVersion') ?? '')
 }
 
 /** Both are read whichever is asked for, as everything that is no number is refused. */

@@ -9,6 +9,7 @@ import {
   toEntries,
   type Writer,
 } from '../../src/api/derive/managed-fields.ts'
+import { type AnyKind, apiVersionOf } from '../../src/api/kind.ts'
 import type { KubeObject, ManagedFieldsEntry } from '../../src/api/meta.ts'
 import { toTime } from '../../src/kernel/clock.ts'
 import type { ApiRequest } from '../contract.ts'
@@ -31,8 +32,17 @@ export function ownershipOf(call: Call, fieldManager: string, sent: KubeObject):
     const managers = knownManagers(call, sent, old)
     if (old !== undefined && managers.length === 0) return managers
     const changes = compareFields(shapeOf(kind), old ?? emptyOf(kind), object)
-    return afterUpdate(managers, changes, writer)
+    return afterUpdate(
+      managers.filter(manager => isServed(kind, manager)),
+      changes,
+      writer,
+    )
   }
+}
+
+/** Nobody can tell what the fields of a version mean that the kind does not have. */
+function isServed(kind: AnyKind, { apiVersion }: FieldManager): boolean {
+  return kind.versions.some(({ name }) => apiVersionOf(kind, name) === apiVersion)
 }
 
 /** The client of a request, as it writes now. */

@@ -46,6 +46,11 @@ export type Resource = {
 
 export type Subresource = '' | 'status' | 'scale' | 'finalize'
 
+/** Kinds that are built into kube-apiserver: in some answers it differs from custom resources. */
+export function isBuiltIn({ strategicMergePatch, storage }: AnyKind): boolean {
+  return strategicMergePatch || storage === 'review'
+}
+
 /** A request on a resource that is served. */
 export type Call = {
   readonly parts: RegistryParts

@@ -6,8 +6,10 @@ import {
   noSuchPath,
   notFound,
   qualified,
+  type StatusError,
   unsupportedVerb,
 } from '../../src/kernel/errors.ts'
+import { shown } from '../../src/kernel/field-error.ts'
 import { Pace } from '../../src/kernel/turn.ts'
 import type { Handler, Reply, RequestInfo, ResourceVerb, View } from '../contract.ts'
 import { create } from './create.ts'
@@ -15,7 +17,7 @@ import { remove } from './delete.ts'
 import { removeCollection } from './delete-collection.ts'
 import { get } from './get.ts'
 import { list } from './list.ts'
-import type { Call, RegistryParts, Resource, Subresource } from './parts.ts'
+import { type Call, isBuiltIn, type RegistryParts, type Resource, type Subresource } from './parts.ts'
 import { patch } from './patch.ts'
 import { createReview } from './review.ts'
 import { getScale, patchScale, updateScale } from './scale.ts'
@@ -43,7 +45,8 @@ export function makeRegistry(parts: RegistryParts): Handler {
       .get(resource.kind)
       ?.get(subresource)
       ?.get(verbOf(info, resource, subresource))
-    if (answer === undefined) throw unsupportedVerb(resource.ref, info.verb)
+    if (answer === undefined) throw refusal(resource, info)
+    checkName(info.name)
     if (resource.deprecated !== undefined) request.warn(resource.deprecated)
     const { namespace, name } = addressIn(resource.kind, info)
     const pace = new Pace(parts.clock)
@@ -143,7 +146,20 @@ function subresourceOf({ kind, ref }: Resource, { subresource, name }: ResourceI
       if (kind.finalize !== undefined) return subresource
       break
   }
-  throw notFound(ref, name)
+  throw isBuiltIn(kind) ? noSuchPath() : notFound(ref, name)
+}
+
+/** What is said of a verb that a resource does not have: of reviews there are no items. */
+function refusal({ kind, ref }: Resource, { verb, name }: ResourceInfo): StatusError {
+  if (!isBuiltIn(kind)) return unsupportedVerb(ref, verb)
+  return kind.storage === 'review' && name !== '' ? noSuchPath() : methodNotAllowed()
+}
+
+/** Throws 400 for what could not be one segment of a path in the store of a kube-apiserver. */
+function checkName(name: string): void {
+  const why =
+    name === '.' || name === '..' ? `may not be '${name}'` : name.includes('%') ? "may not contain '%'" : ''
+  if (why !== '') throw badRequest(`Name parameter invalid: ${shown(name)}: ${why}`)
 }
 
 /** Throws 405 for methods that no verb answers to, and for those that are for items on a collection or the reverse. */

@@ -1,8 +1,10 @@
 import { applyDefaults, validateSchema } from '../../src/api/derive/validate.ts'
+import type { ObjectMeta } from '../../src/api/meta.ts'
 import { invalid } from '../../src/kernel/errors.ts'
 import type { Reply, Review } from '../contract.ts'
 import { checkNamespace, readObject } from './document.ts'
 import { writeOptions } from './options.ts'
+import { ownershipOf, withManagers } from './ownership.ts'
 import type { Call } from './parts.ts'
 import { encode } from './write.ts'
 
@@ -14,11 +16,14 @@ export async function createReview(call: Call, review: Review, signal: AbortSign
   // The status is the server's to fill; older clients send one that is full of nulls.
   const { status: _status, ...sent } = await readObject(call, options.fieldValidation)
   checkNamespace(call, sent.metadata.namespace)
-  const metadata = kind.scope === 'Namespaced' ? { ...sent.metadata, namespace } : sent.metadata
-  const object = applyDefaults(kind, { ...sent, metadata })
-  const broken = validateSchema(kind, object)
-  const { name = '' } = object.metadata
-  const errors = broken.length > 0 ? broken : kind.validate(object)
+  const metadata = { ...askedMetadata(sent.metadata), ...(kind.scope === 'Namespaced' ? { namespace } : {}) }
+  const question = applyDefaults(kind, { ...sent, metadata })
+  const broken = validateSchema(kind, question)
+  const { name = '' } = question.metadata
+  if (broken.length > 0) throw invalid(resource.kindRef, name, broken)
+  const managers = ownershipOf(call, options.fieldManager, sent)(question, undefined)
+  const object = withManagers(question, managers)
+  const errors = kind.validate(object)
   if (errors.length > 0) throw invalid(resource.kindRef, name, errors)
   const answer = await review({ object, user: request.user, dryRun: options.dryRun }, signal)
   return {
@@ -27,4 +32,18 @@ export async function createReview(call: Call, review: Review, signal: AbortSign
     served: resource.served,
     object: { revision: 0, resource: resource.qualified, namespace, name, body: encode(answer) },
   }
+}
+
+/** What the server says of objects that it stores is nothing to ask with. */
+function askedMetadata(sent: ObjectMeta): ObjectMeta {
+  const {
+    namespace: _namespace,
+    uid: _uid,
+    creationTimestamp: _created,
+    deletionTimestamp: _deleted,
+    deletionGracePeriodSeconds: _grace,
+    selfLink: _link,
+    ...metadata
+  }: ObjectMeta & { readonly selfLink?: string } = sent
+  return metadata
 }

@@ -1,5 +1,6 @@
 /** The parts that the access reviews of `authorization.k8s.io` share. */
 import { type FieldError, invalidValue } from '../kernel/field-error.ts'
+import type { ObjectMeta } from './meta.ts'
 import { message, type ProtobufFields, pointer } from './protobuf-fields.ts'
 import { s } from './schema.ts'
 
@@ -97,22 +98,19 @@ type Attributes = { readonly nonResourceAttributes?: unknown; readonly resourceA
 
 /** One question, not both and not none. */
 export function attributesErrors(spec: Attributes): readonly FieldError[] {
-  const both = spec.resourceAttributes !== undefined && spec.nonResourceAttributes !== undefined
-  if (both) {
-    return [
-      invalidValue(
-        'spec.nonResourceAttributes',
-        spec.nonResourceAttributes,
-        'cannot be specified in combination with resourceAttributes',
-      ),
-    ]
-  }
-  if (spec.resourceAttributes !== undefined || spec.nonResourceAttributes !== undefined) return []
-  return [
-    invalidValue(
-      'spec.resourceAttributes',
-      null,
-      'exactly one of nonResourceAttributes or resourceAttributes must be specified',
-    ),
-  ]
+  const { resourceAttributes, nonResourceAttributes } = spec
+  if ((resourceAttributes === undefined) !== (nonResourceAttributes === undefined)) return []
+  const why = 'exactly one of nonResourceAttributes or resourceAttributes must be specified'
+  return [invalidValue('spec', nonResourceAttributes ?? null, why)]
+}
+
+/** A question has no name and no labels. */
+export function reviewMetadataErrors(metadata: ObjectMeta): readonly FieldError[] {
+  const { managedFields: _who, ...rest } = metadata
+  return Object.values(rest).some(isSaid) ? [invalidValue('metadata', metadata, 'must be empty')] : []
+}
+
+function isSaid(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return Boolean(value)
+  return Object.keys(value).length > 0
 }

@@ -112,6 +112,8 @@ export type KindDefinition<P extends Properties> = {
    * What becomes of finalizers without a domain: custom resources are warned of them, most built-in kinds refuse them.
    */
   readonly plainFinalizers?: 'warned' | 'accepted' | 'refused'
+  /** A deletion is answered with the object as it was, as of some built-in kinds; of all others with a Status. */
+  readonly answersDeleted?: boolean
   /** `metadata.generation` is kept. Custom resources always do; of the built-in kinds only some. */
   readonly generation?: boolean
   /**
@@ -238,6 +240,7 @@ export function defineKind<const P extends Properties>(definition: KindDefinitio
     generation: true,
     isCollected: true,
     plainFinalizers: 'warned',
+    answersDeleted: false,
     columns: [],
     conditions: {},
     selectableFields: {},

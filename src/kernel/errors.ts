@@ -1,4 +1,4 @@
-import { type FieldError, fieldErrorText } from './field-error.ts'
+import { type FieldError, fieldErrorText, shown } from './field-error.ts'
 
 /** `metav1.StatusReason`; the empty reason means unknown. */
 export type StatusReason =
@@ -99,7 +99,7 @@ function detailsOf(ref: ResourceRef, name: string, more: Partial<StatusDetails> 
 }
 
 export function notFound(ref: ResourceRef, name: string): StatusError {
-  return new StatusError(404, 'NotFound', `${qualified(ref)} "${name}" not found`, {
+  return new StatusError(404, 'NotFound', `${qualified(ref)} ${shown(name)} not found`, {
     details: detailsOf(ref, name),
   })
 }
@@ -124,7 +124,7 @@ export function alreadyExists(
   return new StatusError(
     409,
     'AlreadyExists',
-    `${prefix}${qualified(ref)} "${name}" already exists${suffix}`,
+    `${prefix}${qualified(ref)} ${shown(name)} already exists${suffix}`,
     { details: detailsOf(ref, name, why === 'exhausted' ? { retryAfterSeconds: 1 } : {}) },
   )
 }
@@ -132,7 +132,7 @@ export function alreadyExists(
 const modified = 'the object has been modified; please apply your changes to the latest version and try again'
 
 export function conflict(ref: ResourceRef, name: string, why: string = modified): StatusError {
-  const message = `Operation cannot be fulfilled on ${qualified(ref)} "${name}": ${why}`
+  const message = `Operation cannot be fulfilled on ${qualified(ref)} ${shown(name)}: ${why}`
   return new StatusError(409, 'Conflict', message, { details: detailsOf(ref, name) })
 }
 
@@ -152,7 +152,7 @@ export function invalid(ref: KindRef, name: string, faults: readonly FieldError[
   const texts = [...new Set(errors.map(fieldErrorText))]
   const joined = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`
   const title = ref.group === '' ? ref.kind : `${ref.kind}.${ref.group}`
-  return new StatusError(422, 'Invalid', `${title} "${name}" is invalid: ${joined}`, {
+  return new StatusError(422, 'Invalid', `${title} ${shown(name)} is invalid: ${joined}`, {
     details: {
       ...(name === '' ? {} : { name }),
       ...(ref.group === '' ? {} : { group: ref.group }),
@@ -183,7 +183,7 @@ export function forbidden(
   why: string,
   causes?: readonly StatusCause[],
 ): StatusError {
-  const subject = name === '' ? qualified(ref) : `${qualified(ref)} "${name}"`
+  const subject = name === '' ? qualified(ref) : `${qualified(ref)} ${shown(name)}`
   return new StatusError(403, 'Forbidden', `${subject} is forbidden: ${why}`, {
     details: detailsOf(ref, name, causes === undefined ? {} : { causes }),
   })

@@ -19,25 +19,33 @@ suite.every(isStored, subject => {
   /** What a deletion leaves to the garbage collector, where it knows the kind. */
   const ofCollector = (name: string): readonly string[] => (kind.isCollected ? [name] : [])
 
-  must(42, 'is answered with Success and its uid, or with the object while something holds it', async () => {
-    const place = await subject.place()
-    const made = await place.make()
-    const { code, body } = await place.delete(made)
-    const { name, uid } = made.metadata
-    expect(code).toBe(200)
-    if (isHeld(made))
-      expect(body.metadata).toMatchObject({ name, uid, deletionTimestamp: expect.any(String) })
-    else {
-      expect(body).toEqual({
-        kind: 'Status',
-        apiVersion: 'v1',
-        metadata: {},
-        status: 'Success',
-        details: { name, kind: kind.plural, uid, ...(kind.group && { group: kind.group }) },
-      })
-      expect((await place.get(made)).code).toBe(404)
-    }
-  })
+  must(
+    42,
+    'is answered with Success and its uid, or with the object, always while something holds it',
+    async () => {
+      const place = await subject.place()
+      const made = await place.make()
+      const { code, body } = await place.delete(made)
+      const { name, uid } = made.metadata
+      expect(code).toBe(200)
+      if (isHeld(made))
+        expect(body.metadata).toMatchObject({ name, uid, deletionTimestamp: expect.any(String) })
+      else if (kind.answersDeleted) {
+        expect({ ...body, metadata: { ...body.metadata, resourceVersion: versionOf(made) } }).toEqual(made)
+        expect(Number(versionOf(body))).toBeGreaterThan(Number(versionOf(made)))
+        expect((await place.get(made)).code).toBe(404)
+      } else {
+        expect(body).toEqual({
+          kind: 'Status',
+          apiVersion: 'v1',
+          metadata: {},
+          status: 'Success',
+          details: { name, kind: kind.plural, uid, ...(kind.group && { group: kind.group }) },
+        })
+        expect((await place.get(made)).code).toBe(404)
+      }
+    },
+  )
 
   must(43, 'stays while it has finalizers, marked once, and watchers see it', async () => {
     const place = await subject.place()
@@ -49,8 +57,11 @@ suite.every(isStored, subject => {
       uid: made.metadata.uid,
       finalizers: made.metadata.finalizers,
       deletionTimestamp: expect.stringMatching(/Z$/),
-      deletionGracePeriodSeconds: 0,
+      ...(kind.finalize === undefined ? { deletionGracePeriodSeconds: 0 } : {}),
     })
+    if (kind.finalize !== undefined) {
+      expect(going.body.metadata).not.toHaveProperty('deletionGracePeriodSeconds')
+    }
     expect(going.body.metadata.generation).toBe(kind.generation ? 2 : undefined)
     expect(await watch.next()).toEqual({ type: 'MODIFIED', object: going.body })
     expect((await place.delete(made)).body).toEqual(going.body)

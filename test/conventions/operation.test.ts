@@ -173,7 +173,7 @@ suite.every(isServed, subject => {
     expect((await suite.ask('/readyz')).code).toBe(500)
     expect((await suite.ask(subject.root())).code).toBe(200)
     const item = `${subject.collection(subject.isNamespaced ? 'default' : '')}/not-there`
-    if (subject.kind.storage === 'review') expect((await suite.ask(item)).code).toBe(405)
+    if (subject.kind.storage === 'review') expect((await suite.ask(item)).code).toBe(404)
     else {
       expect((await suite.ask(subject.collection())).code).toBe(200)
       expect((await suite.ask(item)).body.details).toMatchObject({

@@ -35,12 +35,16 @@ export function readManagers(entries: readonly ManagedFieldsEntry[]): readonly F
 function readManager(entry: ManagedFieldsEntry): FieldManager | 'empty' | undefined {
   const { operation, apiVersion, fieldsType, fieldsV1, manager = '', subresource = '' } = entry
   const isMeaningless = operation !== 'Apply' && operation !== 'Update'
-  if (isMeaningless || !apiVersion || fieldsType !== 'FieldsV1') return undefined
+  if (isMeaningless || !isGroupVersion(apiVersion) || fieldsType !== 'FieldsV1') return undefined
   const parsed = parseFields(fieldsV1 ?? {})
   if (parsed === undefined) return undefined
   const { fields } = parsed
   if (fields === undefined) return 'empty'
   return { name: manager, operation, apiVersion, subresource, time: entry.time, fields }
+}
+
+function isGroupVersion(text: string | undefined): text is string {
+  return text !== undefined && /^[^/]*(\/[^/]*)?$/.test(text) && text !== ''
 }
 
 /** Entries that this server wrote, which need no checks. */

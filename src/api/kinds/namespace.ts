@@ -44,6 +44,7 @@ export const NamespaceKind = defineKind({
   unconditionalUpdate: true,
   deletesCollection: false,
   plainFinalizers: 'refused',
+  answersDeleted: true,
   generation: false,
   protobuf: {
     spec: message(2, { finalizers: 1 }),

@@ -4,6 +4,7 @@ import {
   accessStatus,
   attributesErrors,
   authorizationGroup,
+  reviewMetadataErrors,
 } from '../access-review.ts'
 import { defineKind } from '../kind.ts'
 import { message } from '../protobuf-fields.ts'
@@ -27,6 +28,8 @@ export const SelfSubjectAccessReviewKind = defineKind({
     }),
     status: accessStatus,
   },
+  // A question has no name.
+  sampleName: '',
   sample: { spec: { resourceAttributes: { verb: 'get', resource: 'services', namespace: 'default' } } },
-  validate: review => attributesErrors(review.spec),
+  validate: review => [...attributesErrors(review.spec), ...reviewMetadataErrors(review.metadata)],
 })

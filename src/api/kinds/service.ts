@@ -21,6 +21,7 @@ export const ServiceKind = defineKind({
   strategicMergePatch: true,
   unconditionalUpdate: true,
   plainFinalizers: 'refused',
+  answersDeleted: true,
   generation: false,
   protobuf: serviceFields,
   properties: serviceProperties,

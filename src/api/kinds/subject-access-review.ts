@@ -5,6 +5,7 @@ import {
   accessStatus,
   attributesErrors,
   authorizationGroup,
+  reviewMetadataErrors,
 } from '../access-review.ts'
 import { defineKind } from '../kind.ts'
 import { message } from '../protobuf-fields.ts'
@@ -34,8 +35,14 @@ export const SubjectAccessReviewKind = defineKind({
     ),
     status: accessStatus,
   },
+  // A question has no name.
+  sampleName: '',
   sample: { spec: { user: 'jo', resourceAttributes: { verb: 'get', resource: 'services' } } },
-  validate: review => [...attributesErrors(review.spec), ...subjectErrors(review.spec)],
+  validate: review => [
+    ...attributesErrors(review.spec),
+    ...subjectErrors(review.spec),
+    ...reviewMetadataErrors(review.metadata),
+  ],
 })
 
 function subjectErrors(spec: {

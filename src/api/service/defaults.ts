@@ -3,6 +3,7 @@ import type { Service, ServicePort, ServiceSpec } from './schema.ts'
 
 /** What clients get when they do not ask for a time. */
 const affinitySeconds = 10_800
+export const internalPolicies: readonly string[] = ['Cluster', 'Local']
 
 export function defaultService(service: Service): Service {
   const spec = defaultSpec(service.spec ?? {})
@@ -21,11 +22,17 @@ function defaultSpec(sent: ServiceSpec): ServiceSpec {
   const kept: ServiceSpec = stays ? sent : rest
   const spec = { ...kept, sessionAffinity: sent.sessionAffinity || 'None', type: sent.type || 'ClusterIP' }
   return {
-    ...spec,
+    ...(spec.type === 'ExternalName' ? withoutInternalPolicy(spec) : spec),
     ...affinityOf(spec),
     ...(spec.ports === undefined ? {} : { ports: spec.ports.map(defaultPort) }),
     ...policiesOf(spec),
   }
+}
+
+/** kube-apiserver takes one that has a meaning, and does not show it. */
+function withoutInternalPolicy(spec: ServiceSpec): ServiceSpec {
+  const { internalTrafficPolicy: policy, ...rest } = spec
+  return policy === undefined || internalPolicies.includes(policy) ? rest : spec
 }
 
 function affinityOf(spec: ServiceSpec): Partial<ServiceSpec> {

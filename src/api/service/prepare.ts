@@ -12,7 +12,16 @@ export function prepareService(service: Service, old?: Service): Service {
   }
   const before = old.spec ?? {}
   const kept = dropForeign(keepAllocated(sent, before), before)
-  return { ...service, spec: withBothAddresses(movedAddresses(kept, before)) }
+  const next = { ...service, spec: withBothAddresses(movedAddresses(kept, before)) }
+  return next.spec.type === 'LoadBalancer' ? next : withoutBalancer(next)
+}
+
+/** What another type had of a load balancer is gone with it. */
+function withoutBalancer(service: Service): Service {
+  const { status } = service
+  return status?.loadBalancer?.ingress === undefined
+    ? service
+    : { ...service, status: { ...status, loadBalancer: {} } }
 }
 
 /** `clusterIP` and the first of `clusterIPs` say the same. */

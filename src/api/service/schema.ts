@@ -227,4 +227,7 @@ export const serviceFields: ProtobufFields = {
 
 export type Service = ObjectOfProperties<typeof serviceProperties>
 export type ServiceSpec = NonNullable<Service['spec']>
+export type Ingress = NonNullable<
+  NonNullable<NonNullable<Service['status']>['loadBalancer']>['ingress']
+>[number]
 export type ServicePort = NonNullable<ServiceSpec['ports']>[number]

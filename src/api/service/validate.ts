@@ -12,7 +12,8 @@ import {
 import { labelErrors } from '../derive/metadata.ts'
 import { dns1123SubdomainErrors, labelKeyErrors } from '../names.ts'
 import { addressErrors, changedAddressErrors, notAnAddress } from './addresses.ts'
-import { isReachedFromOutside } from './defaults.ts'
+import { internalPolicies, isReachedFromOutside } from './defaults.ts'
+import { ingressErrors } from './ingress.ts'
 import { isPort, portsErrors } from './ports.ts'
 import type { Service, ServiceSpec } from './schema.ts'
 
@@ -31,6 +32,7 @@ export function validateService(service: Service, old?: Service): readonly Field
     ...addressErrors(spec),
     ...externalErrors(spec),
     ...balancerErrors(spec),
+    ...ingressErrors(spec, service.status?.loadBalancer?.ingress ?? []),
     ...(old === undefined ? [] : changeErrors(spec, old.spec ?? {})),
   ]
 }
@@ -39,7 +41,7 @@ function choiceErrors(spec: ServiceSpec): readonly FieldError[] {
   return [
     ...choice('spec.type', spec.type ?? '', types),
     ...choice('spec.sessionAffinity', spec.sessionAffinity ?? '', affinities),
-    ...optionalChoice('spec.internalTrafficPolicy', spec.internalTrafficPolicy, policies),
+    ...optionalChoice('spec.internalTrafficPolicy', spec.internalTrafficPolicy, internalPolicies),
     ...optionalChoice('spec.trafficDistribution', spec.trafficDistribution, distributions),
   ]
 }

@@ -86,14 +86,6 @@ it('a denial is told from an absent permission', async () => {
   })
 })
 
-it.each([
-  [self, {}, 'spec.resourceAttributes'],
-  [self, { resourceAttributes: pods, nonResourceAttributes: { path: '/' } }, 'spec.nonResourceAttributes'],
-  [other, { resourceAttributes: pods }, 'spec.user'],
-])('%s of %j names the field', async (resource, spec, field) => {
-  await expect(review(resource, spec)).rejects.toMatchObject({ code: 422, details: { causes: [{ field }] } })
-})
-
 it('can-i --list lists the rules of the namespace', async () => {
   const resource = 'selfsubjectrulesreviews.authorization.k8s.io'
   expect((await review(resource, { namespace: 'shop' })).status).toEqual({

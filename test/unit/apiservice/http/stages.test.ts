@@ -44,7 +44,7 @@ describe('deadline', () => {
     expect(signals[0]?.aborted).toBe(true)
   })
 
-  it.each(['', 'timeout=', 'timeout=0s', 'timeout=2h'])('is 60 s with ?%s', async query => {
+  it.each(['', 'timeout=', 'timeout=0s', 'timeout=2h', 'timeout=-1s'])('is 60 s with ?%s', async query => {
     const clock = manualClock()
     const answer = failure(deadline(clock), hangs().handler, { query: new URLSearchParams(query) })
     await clock.advance(59_999)
@@ -53,12 +53,15 @@ describe('deadline', () => {
     expect(await answer).toMatchObject({ code: 504 })
   })
 
-  it.each(['soon', '5', '-1s'])('refuses ?timeout=%s with 400', async timeout => {
+  it.each([
+    ['soon', 'time: invalid duration "soon"'],
+    ['5', 'time: missing unit in duration "5"'],
+  ])('refuses ?timeout=%s with 400', async (timeout, why) => {
     expect(
       await failure(deadline(manualClock()), answers, { query: new URLSearchParams({ timeout }) }),
     ).toMatchObject({
       code: 400,
-      message: 'invalid timeout specified in the request URL',
+      message: `invalid timeout specified in the request URL - ${why}`,
     })
   })
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { ManagedFieldsEntry } from '../../../../src/api/meta.ts'
 import {
   anUpdate,
   aSpace,
@@ -150,6 +151,27 @@ describe('patch', () => {
     const send = (path: string) => registry.send('PATCH', path, { body: {}, type: mergePatchType })
     expect((await send(`${widgets}/nope`)).code).toBe(404)
     expect((await send(widgets)).code).toBe(405)
+  })
+
+  // As kube-apiserver 1.37 does.
+  it.each([
+    ['nope/v1', ['pp Update test.example.com/v2']],
+    ['/', ['pp Update test.example.com/v2']],
+    ['test.example.com/v1', ['a Update test.example.com/v1', 'pp Update test.example.com/v2']],
+    ['a/b/c', ['tester Update test.example.com/v2', 'pp Update test.example.com/v2']],
+    ['', ['tester Update test.example.com/v2', 'pp Update test.example.com/v2']],
+  ])('keeps no manager of the version %j', async (apiVersion, expected) => {
+    const registry = await aWidgetRegistry()
+    await makeWidget(registry, 'web', { spec: { size: 1 } })
+    const fieldsV1 = { 'f:spec': { 'f:size': {} } }
+    const managedFields = [
+      { manager: 'a', operation: 'Update', apiVersion, fieldsType: 'FieldsV1', fieldsV1 },
+    ]
+    const body = { metadata: { managedFields }, spec: { tags: ['x'] } }
+    const answer = await registry.send('PATCH', `${web}?fieldManager=pp`, { body, type: mergePatchType })
+    const managers: readonly ManagedFieldsEntry[] = answer.body.metadata.managedFields
+    const texts = managers.map(entry => `${entry.manager} ${entry.operation} ${entry.apiVersion}`)
+    expect(new Set(texts)).toEqual(new Set(expected))
   })
 
   it.each([

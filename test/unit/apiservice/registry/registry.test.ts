@@ -25,8 +25,13 @@ describe('addresses', () => {
     ['GET', '/api/v1/namespaces/shop/spaces', 404, unknown],
     ['GET', '/api/v1/namespaces/spaces/spaces', 404, unknown],
     ['GET', '/api/v1/namespaces/a/spaces/a', 404, unknown],
-    ['GET', `${spaces}/a/scale`, 404, 'spaces "a" not found'],
+    ['GET', `${spaces}/a/scale`, 404, unknown],
+    ['DELETE', `${spaces}/a/status`, 405, unsupported],
     ['GET', '/version', 404, unknown],
+    ['GET', `${widgets}/..`, 400, `Name parameter invalid: "..": may not be '..'`],
+    ['DELETE', `${widgets}/.`, 400, `Name parameter invalid: ".": may not be '.'`],
+    ['GET', `${widgets}/a%b/status`, 400, `Name parameter invalid: "a%b": may not contain '%'`],
+    ['PUT', `${spaces}/%`, 400, `Name parameter invalid: "%": may not contain '%'`],
   ])('%s %s is answered with %i', async (method, path, code, message) => {
     const registry = await aWidgetRegistry()
     await makeWidget(registry, 'web')

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { QuestionKind, WidgetKind } from '../../../support/kinds.ts'
-import { aWidgetRegistry } from '../../../support/widgets.ts'
+import { anUpdate, aWidgetRegistry } from '../../../support/widgets.ts'
 
 describe('reviews', () => {
   const questions = '/apis/test.example.com/v2/questions'
@@ -17,18 +17,35 @@ describe('reviews', () => {
       ]),
     })
     const { code, body } = await registry.send('POST', questions, { body: asked })
-    const answered = { ...asked, metadata: {}, status: { answer: 'admin: because' } }
+    const managedFields = [anUpdate({ 'f:spec': { '.': {}, 'f:text': {} } })]
+    const answered = { ...asked, metadata: { managedFields }, status: { answer: 'admin: because' } }
     expect([code, body]).toEqual([201, answered])
     const withStatus = { ...asked, status: { answer: [null] } }
     expect((await registry.send('POST', questions, { body: withStatus })).body).toEqual(answered)
     expect((await registry.send('GET', questions)).body).toMatchObject({
       code: 405,
-      message: 'list is not supported on resources of kind "questions.test.example.com"',
+      message: 'the server does not allow this method on the requested resource',
     })
     expect((await registry.send('POST', questions, { body: { ...asked, spec: {} } })).body).toMatchObject({
       code: 422,
       message: 'Question.test.example.com "" is invalid: spec.text: Required value',
     })
+  })
+
+  it('do not hear what only the server says of objects', async () => {
+    const registry = await aWidgetRegistry({
+      kinds: [QuestionKind],
+      reviews: new Map([['questions.test.example.com', async ({ object }) => object]]),
+    })
+    const metadata = {
+      namespace: 'x',
+      uid: 'x',
+      creationTimestamp: '2020-01-01T00:00:00Z',
+      deletionTimestamp: '2020-01-01T00:00:00Z',
+      labels: { a: 'b' },
+    }
+    const { body } = await registry.send('POST', questions, { body: { ...asked, metadata } })
+    expect(new Set(Object.keys(body.metadata))).toEqual(new Set(['labels', 'managedFields']))
   })
 
   it('must all have somebody who answers', async () => {

@@ -133,7 +133,7 @@ describe('/finalize', () => {
     const watch = await registry.watch(`${spaces}?watch=1`)
     const going = await registry.send('DELETE', `${spaces}/a`)
     expect(going.body).toMatchObject({
-      metadata: { deletionTimestamp: '2026-01-02T03:04:05Z', deletionGracePeriodSeconds: 0 },
+      metadata: { deletionTimestamp: '2026-01-02T03:04:05Z' },
       status: { phase: 'Going' },
     })
     const again = await registry.send('DELETE', `${spaces}/a`)

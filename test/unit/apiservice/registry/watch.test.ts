@@ -245,6 +245,18 @@ describe('the initial events', () => {
       'resourceVersionMatch=NotOlderThan&resourceVersion=0',
       'resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
     ],
+    [
+      'continue=abc',
+      'resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided',
+    ],
+    [
+      'continue=abc&resourceVersion=0',
+      'resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided',
+    ],
+    [
+      'continue=abc&limit=3',
+      'resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided',
+    ],
   ])('refuse %s', async (query, message) => {
     const registry = await seeded()
     expect((await registry.send('GET', `${widgets}?watch=1&${query}`)).body).toMatchObject({

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { fieldErrorText } from '../../../../../src/kernel/field-error.ts'
 import { kindNamed } from '../../../../support/mcs-objects.ts'
 
-const texts = (kind: string, spec: Readonly<Record<string, unknown>>) =>
+const texts = (kind: string, spec: Readonly<Record<string, unknown>>, metadata = {}) =>
   kindNamed(kind)
-    .validate({ apiVersion: 'authorization.k8s.io/v1', kind, metadata: { name: '' }, spec })
+    .validate({ apiVersion: 'authorization.k8s.io/v1', kind, metadata: { name: '', ...metadata }, spec })
     .map(fieldErrorText)
 
 const resourceAttributes = { verb: 'get', resource: 'services' }
@@ -15,11 +15,34 @@ describe('an access review', () => {
     expect(texts('SelfSubjectAccessReview', { resourceAttributes })).toEqual([])
     expect(texts('SelfSubjectAccessReview', { nonResourceAttributes })).toEqual([])
     expect(texts('SelfSubjectAccessReview', {})).toEqual([
-      'spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified',
+      'spec: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified',
     ])
     expect(texts('SelfSubjectAccessReview', { resourceAttributes, nonResourceAttributes })).toEqual([
-      'spec.nonResourceAttributes: Invalid value: {"verb":"get","path":"/healthz"}: cannot be specified in combination with resourceAttributes',
+      'spec: Invalid value: {"verb":"get","path":"/healthz"}: exactly one of nonResourceAttributes or resourceAttributes must be specified',
     ])
+  })
+
+  it.each([
+    { name: 'x' },
+    { generateName: 'x' },
+    { labels: { a: 'b' } },
+    { annotations: { a: 'b' } },
+    { resourceVersion: '3' },
+    { generation: 3 },
+    { finalizers: ['a/b'] },
+  ])('has no metadata like %j', metadata => {
+    const why = /^metadata: Invalid value: \{.*\}: must be empty$/
+    expect(texts('SelfSubjectAccessReview', { resourceAttributes }, metadata)).toEqual([
+      expect.stringMatching(why),
+    ])
+    expect(texts('SubjectAccessReview', { resourceAttributes, user: 'jo' }, metadata)).toEqual([
+      expect.stringMatching(why),
+    ])
+  })
+
+  it('may have empty metadata, and managers', () => {
+    const metadata = { labels: {}, finalizers: [], managedFields: [{ manager: 'x' }] }
+    expect(texts('SelfSubjectAccessReview', { resourceAttributes }, metadata)).toEqual([])
   })
 
   it('of others names someone', () => {

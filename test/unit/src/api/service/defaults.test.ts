@@ -156,6 +156,22 @@ describe('a write over a stored Service', () => {
     })
   })
 
+  it.each(['Cluster', 'Local'])('does not show the policy %s of an ExternalName', policy => {
+    const spec = { type: 'ExternalName', externalName: 'a.b', internalTrafficPolicy: policy }
+    expect(preparedService(spec).spec).not.toHaveProperty('internalTrafficPolicy')
+    expect(preparedService(spec, stored).spec).not.toHaveProperty('internalTrafficPolicy')
+  })
+
+  it('forgets the status of a load balancer that it is no longer', () => {
+    const status = { loadBalancer: { ingress: [{ ip: '1.2.3.4', ipMode: 'VIP' }] } }
+    const old = { ...preparedService({ type: 'LoadBalancer' }), status }
+    const next = (type: string) =>
+      serviceKind.prepare({ ...applyDefaults(serviceKind, aService({ type })), status }, old).status
+    expect(next('LoadBalancer')).toEqual(status)
+    expect(next('ClusterIP')).toEqual({ loadBalancer: {} })
+    expect(next('ExternalName')).toEqual({ loadBalancer: {} })
+  })
+
   it('drops node ports when the type has none', () => {
     const ports = [{ ...http, nodePort: 30001 }]
     const old = preparedService({ ...allocated, type: 'NodePort', ports })

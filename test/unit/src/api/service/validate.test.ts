@@ -208,6 +208,10 @@ describe('the other rules', () => {
     [{ type: 'ExternalName' }, ['spec.externalName: Required value']],
     [{ type: 'ExternalName', externalName: 'a.b.' }, []],
     [
+      { type: 'ExternalName', externalName: 'a.b', internalTrafficPolicy: 'Near' },
+      ['spec.internalTrafficPolicy: Unsupported value: "Near": supported values: "Cluster", "Local"'],
+    ],
+    [
       { loadBalancerClass: 'a/b' },
       ["spec.loadBalancerClass: Forbidden: may only be used when `type` is 'LoadBalancer'"],
     ],
@@ -240,5 +244,45 @@ describe('the other rules', () => {
     expect(texts({ ...balancer, loadBalancerClass: 'a.b/d' }, balancer)).toEqual([
       'spec.loadBalancerClass: Invalid value: "a.b/d": may not change once set',
     ])
+  })
+})
+
+describe('the rules of where traffic comes in', () => {
+  const at = 'status.loadBalancer.ingress'
+  const ofStatus = (type: string, ingress: readonly Spec[]) => {
+    const service = { ...preparedService({ type }), status: { loadBalancer: { ingress } } }
+    return serviceKind.validate(service, service).map(fieldErrorText)
+  }
+
+  it('are that only a load balancer has it', () => {
+    const ingress = [{ ip: '1.2.3.4' }]
+    const why = `${at}: Forbidden: may only be used when \`spec.type\` is 'LoadBalancer'`
+    for (const type of ['ClusterIP', 'NodePort']) expect(ofStatus(type, ingress)).toEqual([why])
+    expect(ofStatus('ClusterIP', [])).toEqual([])
+  })
+
+  // What kube-apiserver 1.37 answers.
+  it.each([
+    [{ ip: '1.2.3.4', ipMode: 'VIP' }, []],
+    [{ ip: 'fd00::1', ipMode: 'Proxy' }, []],
+    [{ hostname: 'a.example.com' }, []],
+    [{}, []],
+    [
+      { ip: 'x', ipMode: 'VIP' },
+      [`${at}[0].ip: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)`],
+    ],
+    [{ ip: '1.2.3.4' }, [`${at}[0].ipMode: Required value: must be specified when \`ip\` is set`]],
+    [{ ipMode: 'VIP' }, [`${at}[0].ipMode: Forbidden: may not be specified when \`ip\` is not set`]],
+    [
+      { ip: '1.2.3.4', ipMode: 'zzz' },
+      [`${at}[0].ipMode: Unsupported value: "zzz": supported values: "Proxy", "VIP"`],
+    ],
+    [
+      { hostname: '1.2.3.4' },
+      [`${at}[0].hostname: Invalid value: "1.2.3.4": must be a DNS name, not an IP address`],
+    ],
+    [{ hostname: 'a_b' }, [expect.stringMatching(/hostname: Invalid value: "a_b": a lowercase RFC 1123/)]],
+  ])('%j', (point, errors) => {
+    expect(ofStatus('LoadBalancer', [point])).toEqual(errors)
   })
 })
