@@ -3,8 +3,10 @@ import { Allocator } from './allocate/allocator.ts'
 import { observePools } from './allocate/instruments.ts'
 import { type ClusterSetService, ClusterSetServiceKind } from './api/kinds/cluster-set-service.ts'
 import { ExportedServiceKind } from './api/kinds/exported-service.ts'
+import { ImportedServiceKind } from './api/kinds/imported-service.ts'
 import { type MemberCluster, MemberClusterKind } from './api/kinds/member-cluster.ts'
-import { type Cluster, type Informer, resource } from './cluster/cluster.ts'
+import type { KubeObject } from './api/meta.ts'
+import { type Change, type Cluster, type Informer, resource } from './cluster/cluster.ts'
 import { EventRecorder } from './cluster/event-recorder.ts'
 import { startInformer } from './cluster/informer.ts'
 import { Writer } from './cluster/writer.ts'
@@ -61,12 +63,14 @@ async function startMerging(wiring: Wiring, allocator: Allocator): Promise<void>
   const { clock, hub, log, memberClusters, signal, writer } = wiring
   const exportedServices = startInformer(hub, resource(ExportedServiceKind), { clock, log }, signal)
   const clusterSetServices = startInformer(hub, resource(ClusterSetServiceKind), { clock, log }, signal)
+  const importedServices = startInformer(hub, resource(ImportedServiceKind), { clock, log }, signal)
   const members = new Members(memberClusters)
   const controller = new MergeController({
     hub,
     writer,
     exportedServices,
     clusterSetServices,
+    importedServices,
     members: () => members.list(),
     allocator,
     quarantineMs: wiring.quarantineMs,
@@ -81,7 +85,9 @@ async function startMerging(wiring: Wiring, allocator: Allocator): Promise<void>
     signal,
   )
   observePools(allocator, wiring.metrics)
-  await Promise.all([memberClusters.synced, exportedServices.synced, clusterSetServices.synced])
+  await Promise.all(
+    [memberClusters, exportedServices, clusterSetServices, importedServices].map(({ synced }) => synced),
+  )
   // Before anything is handed out: the older of two that hold one address keeps it.
   for (const service of [...clusterSetServices.list()].sort(byAge)) adopt(allocator, service)
   allocator.onFree(owner => queue.add(owner))
@@ -89,9 +95,14 @@ async function startMerging(wiring: Wiring, allocator: Allocator): Promise<void>
     if (after !== undefined) adopt(allocator, after)
     queue.add((after ?? before)?.metadata.name ?? '')
   })
-  exportedServices.onChange(({ before, after }) => queue.add((after ?? before)?.metadata.name ?? ''))
+  for (const informer of [exportedServices, importedServices]) {
+    informer.onChange(({ before, after }: Change<KubeObject>) =>
+      queue.add((after ?? before)?.metadata.name ?? ''),
+    )
+  }
   members.onChange(namespace => {
-    for (const { metadata } of exportedServices.list(namespace)) queue.add(metadata.name)
+    for (const informer of [exportedServices, importedServices])
+      for (const { metadata } of informer.list(namespace)) queue.add(metadata.name)
   })
 }
 

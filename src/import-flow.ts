@@ -10,6 +10,7 @@ import { sameForSlices } from './endpoints/imported-service.ts'
 import { type ExportFlow, isStatusOnly } from './export-flow.ts'
 import { ImportController } from './import/controller.ts'
 import { Importables } from './import/importables.ts'
+import { ImportReport } from './import/report.ts'
 import type { WorkQueue } from './kernel/work-queue.ts'
 import type { MemberContext } from './member-context.ts'
 import { isUnmerged, unmergedService } from './unmerged.ts'
@@ -85,6 +86,24 @@ export class ImportFlow {
     for (const slice of informers.endpointSlices.list()) if (isOurs(slice)) this.#addImported(slice)
   }
 
+  /** For when the hub has told what it was told of imports here. */
+  startReports(): void {
+    const { informers } = this.#context
+    const reports = this.#reportQueue()
+    this.#importables.onChange({
+      onService: service => reports.add(keyOf(service)),
+      onSlice: () => undefined,
+    })
+    informers.serviceImports.onChange(({ before, after }) => {
+      if (before?.metadata.uid !== after?.metadata.uid)
+        reports.add(keyOf((after ?? before)?.metadata ?? { name: '' }))
+    })
+    informers.importedServices.onChange(({ before, after }) => {
+      const spec = (after ?? before)?.spec
+      if (spec !== undefined) reports.add(keyOf({ namespace: spec.namespace, name: spec.service }))
+    })
+  }
+
   #addImported(slice: EndpointSlice | undefined): void {
     if (slice !== undefined) this.#endpoints.add(keyOf(slice.metadata))
   }
@@ -121,6 +140,15 @@ export class ImportFlow {
       log,
     })
     return queue('imports', localWriter, (ref, signal) => controller.reconcile(ref, signal))
+  }
+
+  #reportQueue(): WorkQueue {
+    const { hubNamespace, hubWriter, informers, queue } = this.#context
+    const { importedServices, serviceImports } = informers
+    const hub = hubWriter
+    const importables = this.#importables
+    const report = new ImportReport({ importables, serviceImports, importedServices, hub, hubNamespace })
+    return queue('import reports', hubWriter, (ref, signal) => report.reconcile(ref, signal))
   }
 
   #localAddresses(service: Ref): readonly string[] {

@@ -3,6 +3,7 @@ import { EndpointSliceKind } from './api/kinds/endpoint-slice.ts'
 import { ExportedEndpointSliceKind } from './api/kinds/exported-endpoint-slice.ts'
 import { ExportedServiceKind } from './api/kinds/exported-service.ts'
 import { ImportableKind } from './api/kinds/importable.ts'
+import { ImportedServiceKind } from './api/kinds/imported-service.ts'
 import { NamespaceKind } from './api/kinds/namespace.ts'
 import { ServiceKind } from './api/kinds/service.ts'
 import { ServiceExportKind } from './api/kinds/service-export.ts'
@@ -124,5 +125,6 @@ function startInformers(options: MemberFlowOptions, signal: AbortSignal) {
     exportedServices: there(resource(ExportedServiceKind)),
     exportedSlices: there(resource(ExportedEndpointSliceKind)),
     importables: there(resource(ImportableKind)),
+    importedServices: there(resource(ImportedServiceKind)),
   }
 }

@@ -32,9 +32,13 @@ export function startMemberFlow(options: MemberFlowOptions, signal: AbortSignal)
     exports.startLocal()
     if (context.routing !== undefined) startDeriving(context, context.routing)
   })
-  const { exportedServices, exportedSlices, importables } = context.informers
+  const { exportedServices, exportedSlices, importables, importedServices } = context.informers
   const exporting = Promise.all([started, exportedServices.synced, exportedSlices.synced])
   const importing = Promise.all([started, importables.synced])
+  background('report imports', context.log, signal, async () => {
+    await Promise.all([importing, importedServices.synced])
+    imports.startReports()
+  })
   const synced = Promise.all([
     exporting.then(() => exports.startHub()),
     importing.then(() => imports.startHub()),

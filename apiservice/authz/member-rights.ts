@@ -41,6 +41,7 @@ const namespaced: readonly Grant[] = [
   { group: hubGroup, resource: 'exportedservices', verbs: everyVerb },
   { group: hubGroup, resource: 'exportedservices/status', verbs: ['get'] },
   { group: hubGroup, resource: 'exportedendpointslices', verbs: everyVerb },
+  { group: hubGroup, resource: 'importedservices', verbs: everyVerb },
   { group: hubGroup, resource: 'importables', verbs: readVerbs },
   { group: 'coordination.k8s.io', resource: 'leases', verbs: ['get', 'create', 'update'] },
   { group: '', resource: 'events', verbs: ['create'] },

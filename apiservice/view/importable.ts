@@ -187,10 +187,11 @@ function asSeen({ spec, status, ...rest }: ClusterSetService, audience: StoredAu
   const { namespace, service } = spec
   const clusters = status.clusters.filter(({ cluster }) => audience.clusters.includes(cluster))
   const { addresses } = status
+  const reported = audience.consumers === undefined ? {} : { reported: true }
   const problem = audience.problem === undefined ? {} : { problem: audience.problem }
   return {
     ...rest,
-    spec: { namespace, service, ...audience.spec },
+    spec: { namespace, service, ...reported, ...audience.spec },
     status: { clusters, addresses, ...problem },
   }
 }

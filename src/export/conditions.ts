@@ -1,4 +1,4 @@
-import type { ExportedService } from '../api/kinds/exported-service.ts'
+import { type ExportedService, exportedServiceConditions } from '../api/kinds/exported-service.ts'
 import type { serviceExportConditions } from '../api/kinds/service-export.ts'
 import { type Condition, withCondition } from '../api/meta.ts'
 import type { Verdict } from '../api/verdict.ts'
@@ -41,7 +41,7 @@ export function desiredConditions(input: ConditionInput): readonly Condition[] {
   const valid = set(input.conditions, 'Valid', validity(collected), { generation, time })
   if (!collected.valid) {
     const reason = collected.reason === 'NoService' ? 'Pending' : 'Failed'
-    const kept = valid.filter(condition => condition.type !== 'Conflict')
+    const kept = valid.filter(({ type }) => type === 'Valid' || type === 'Ready')
     const ready: Ready = { status: 'False', reason, message: collected.message }
     return set(kept, 'Ready', ready, { generation, time })
   }
@@ -90,7 +90,7 @@ function withAnswer(
 ): readonly Condition[] {
   const stamp = { generation: exported.spec.exportGeneration, time }
   let result = conditions
-  for (const type of ['Ready', 'Conflict']) {
+  for (const type of Object.keys(exportedServiceConditions)) {
     const said = exported.status?.conditions?.find(condition => condition.type === type)
     result = said === undefined ? result.filter(c => c.type !== type) : set(result, type, said, stamp)
   }

@@ -6,10 +6,11 @@
  */
 import { type ClusterSetService, ClusterSetServiceKind } from '../api/kinds/cluster-set-service.ts'
 import { type ExportedService, ExportedServiceKind } from '../api/kinds/exported-service.ts'
+import type { ImportedService } from '../api/kinds/imported-service.ts'
 import { type Cluster, type Informer, resource } from '../cluster/cluster.ts'
 import { equalJson } from '../cluster/json.ts'
 import type { Writer } from '../cluster/writer.ts'
-import type { AddressAllocator, Member } from '../contract.ts'
+import type { AddressAllocator, Contribution, Member } from '../contract.ts'
 import { type Clock, fromTime, toTime } from '../kernel/clock.ts'
 import { isReason } from '../kernel/errors.ts'
 import type { Logger } from '../kernel/log.ts'
@@ -22,14 +23,17 @@ import {
   releasedService,
   type Standing,
   standingOf,
+  type Told,
 } from './desired.ts'
 import { MergeInstruments } from './instruments.ts'
+import { takenBy } from './taken.ts'
 
 export type MergeOptions = {
   readonly hub: Cluster
   readonly writer: Writer
   readonly exportedServices: Informer<ExportedService>
   readonly clusterSetServices: Informer<ClusterSetService>
+  readonly importedServices: Informer<ImportedService>
   members(): readonly Member[]
   readonly allocator: AddressAllocator
   /** How long the addresses of a service that nobody exports any more stay reserved for it. */
@@ -121,8 +125,7 @@ export class MergeController {
     signal: AbortSignal,
   ): Promise<void> {
     const time = toTime(this.#options.clock.now())
-    const cluster = standing.counts ? standing.contribution.cluster : undefined
-    const told = outcome && { conflicts: conflictsIn(outcome.merged, cluster), service: outcome.service }
+    const told = outcome && standing.counts ? this.#toldTo(standing.contribution, outcome) : undefined
     const status = {
       observedGeneration: exported.metadata.generation ?? 0,
       conditions: desiredConditions(exported, standing, told, time),
@@ -134,6 +137,23 @@ export class MergeController {
       { subresource: 'status' },
       signal,
     )
+  }
+
+  #toldTo({ cluster, consumers }: Contribution, { merged, service }: Published): Told {
+    return {
+      conflicts: conflictsIn(merged, cluster),
+      service,
+      taken: takenBy(consumers, this.#importers(service.metadata.name)),
+    }
+  }
+
+  /** The members that have reported the import. */
+  #importers(key: string): ReadonlySet<string> {
+    const { importedServices, members } = this.#options
+    const importing = members().filter(
+      ({ accepted, namespace }) => accepted && importedServices.get({ namespace, name: key }) !== undefined,
+    )
+    return new Set(importing.map(({ cluster }) => cluster))
   }
 
   /** Nobody exports it any more: members lose it at once, its addresses stay reserved for the time of the quarantine. */

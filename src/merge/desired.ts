@@ -5,6 +5,7 @@ import type { Verdict } from '../api/verdict.ts'
 import type { Assigned, Conflict, Contribution, Member, Merged } from '../contract.ts'
 import { fromTime } from '../kernel/clock.ts'
 import type { Audience, Outcome } from './audiences.ts'
+import { type Taken, takenCondition } from './taken.ts'
 
 /** Whether an export counts, and why not. Undefined: it does not, and there is nobody to tell. */
 export type Standing =
@@ -116,21 +117,31 @@ export function releasedService(current: ClusterSetService, time: string): Clust
   }
 }
 
+/** What there is to tell to one export. */
+export type Told = {
+  readonly conflicts: readonly Conflict[]
+  readonly service: ClusterSetService
+  readonly taken: Taken | undefined
+}
+
 /** What the hub says about one export: `outcome` is the merge that it is part of. */
 export function desiredConditions(
   exported: ExportedService,
   standing: Standing,
-  outcome: { readonly conflicts: readonly Conflict[]; readonly service: ClusterSetService } | undefined,
+  outcome: Told | undefined,
   time: string,
 ): readonly Condition[] {
   const current = exported.status?.conditions ?? []
   const stamp = { lastTransitionTime: time, observedGeneration: exported.metadata.generation ?? 0 }
   if (!standing.counts || outcome === undefined) {
-    const kept = current.filter(condition => condition.type !== 'Conflict')
+    const kept = current.filter(({ type }) => type === 'Ready')
     return withCondition(kept, { type: 'Ready', ...unmerged(standing), ...stamp })
   }
   const ready = withCondition(current, { type: 'Ready', ...readiness(outcome.service), ...stamp })
-  return withCondition(ready, { type: 'Conflict', ...conflictOf(outcome.conflicts), ...stamp })
+  const agreed = withCondition(ready, { type: 'Conflict', ...conflictOf(outcome.conflicts), ...stamp })
+  const { taken } = outcome
+  if (taken === undefined) return agreed.filter(({ type }) => type !== takenCondition)
+  return withCondition(agreed, { type: takenCondition, ...taken, ...stamp })
 }
 
 type Ready = Verdict<typeof exportedServiceConditions, 'Ready'>

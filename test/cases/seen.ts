@@ -101,8 +101,11 @@ export async function exportsSeen(
 ): Promise<Readonly<Record<string, string>>> {
   const seen = await Promise.all(
     fleet.members.map(async member => {
-      const { Valid, Ready, Conflict } = await member.conditionsOf(service)
-      return [member.id, [Valid, Ready, Conflict].filter(text => text !== undefined).join(' ')] as const
+      const { Valid, Ready, Conflict, ...more } = await member.conditionsOf(service)
+      return [
+        member.id,
+        [Valid, Ready, Conflict, ...Object.values(more)].filter(text => text !== undefined).join(' '),
+      ] as const
     }),
   )
   return Object.fromEntries(seen.filter(([, text]) => text !== ''))

@@ -71,16 +71,11 @@ type traffic struct {
 }
 
 type clusterSetServiceSpec struct {
-	Namespace   string            `json:"namespace"`
-	Service     string            `json:"service"`
-	Consumers   []string          `json:"consumers,omitempty"`
-	Type        string            `json:"type"`
-	Ports       []port            `json:"ports"`
-	IPs         []string          `json:"ips"`
-	IPFamilies  []string          `json:"ipFamilies"`
-	Labels      map[string]string `json:"labels,omitempty"`
-	Annotations map[string]string `json:"annotations,omitempty"`
-	traffic     `json:",inline"`
+	Namespace    string   `json:"namespace"`
+	Service      string   `json:"service"`
+	Consumers    []string `json:"consumers,omitempty"`
+	Reported     bool     `json:"reported,omitempty"`
+	importedSpec `json:",inline"`
 }
 
 type clusterSetServiceStatus struct {
@@ -99,7 +94,31 @@ type clusterSetServiceStatus struct {
 		Reason  string `json:"reason"`
 		Message string `json:"message"`
 	} `json:"problem,omitempty"`
+	Audiences []struct {
+		Consumers []string     `json:"consumers,omitempty"`
+		Clusters  []string     `json:"clusters"`
+		Spec      importedSpec `json:"spec"`
+		Problem   *struct {
+			Reason  string `json:"reason"`
+			Message string `json:"message"`
+		} `json:"problem,omitempty"`
+	} `json:"audiences,omitempty"`
 	ReleasedAt *metav1.Time `json:"releasedAt,omitempty"`
+}
+
+type importedSpec struct {
+	Type        string            `json:"type"`
+	Ports       []port            `json:"ports"`
+	IPs         []string          `json:"ips"`
+	IPFamilies  []string          `json:"ipFamilies"`
+	traffic     `json:",inline"`
+	Labels      map[string]string `json:"labels,omitempty"`
+	Annotations map[string]string `json:"annotations,omitempty"`
+}
+
+type importedServiceSpec struct {
+	Namespace string `json:"namespace"`
+	Service   string `json:"service"`
 }
 
 type exportedServiceSpec struct {
@@ -191,6 +210,7 @@ func typedScheme() *runtime.Scheme {
 	known[object[clusterSetServiceSpec, clusterSetServiceStatus]](scheme, "ClusterSetService")
 	known[object[exportedServiceSpec, exportedServiceStatus]](scheme, "ExportedService")
 	known[object[exportedEndpointSliceSpec, struct{}]](scheme, "ExportedEndpointSlice")
+	known[object[importedServiceSpec, struct{}]](scheme, "ImportedService")
 	known[object[joinTokenSpec, joinTokenStatus]](scheme, "JoinToken")
 	known[object[memberClusterSpec, memberClusterStatus]](scheme, "MemberCluster")
 	known[importable](scheme, "Importable")

@@ -16,10 +16,8 @@ const adapted: Readonly<Record<string, (sample: Content, name: string) => Partia
     metadata: { name: `${namespace}.${name}` },
     spec: { ...spec, namespace, service: name },
   }),
-  exportedservices: ({ spec }, name) => ({
-    metadata: { name: `${namespace}.${name}`, namespace },
-    spec: { ...spec, namespace, service: name },
-  }),
+  exportedservices: ofService,
+  importedservices: ofService,
   exportedendpointslices: ({ spec }, name) => ({
     metadata: { name: exportedSliceName(namespace, name), namespace },
     spec: { ...spec, namespace, slice: name },
@@ -31,6 +29,13 @@ const adapted: Readonly<Record<string, (sample: Content, name: string) => Partia
   events: ({ involvedObject }) => ({
     involvedObject: { ...Object(involvedObject), namespace },
   }),
+}
+
+function ofService({ spec }: Content, name: string): Partial<KubeObject> & Content {
+  return {
+    metadata: { name: `${namespace}.${name}`, namespace },
+    spec: { ...spec, namespace, service: name },
+  }
 }
 
 /** `count` objects of one version of a kind, of which no two have the same name. */

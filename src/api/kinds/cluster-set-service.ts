@@ -93,6 +93,12 @@ export const ClusterSetServiceKind = defineKind({
         consumers: s.optional(
           s.atomicList(s.string(), { description: 'Ids of the clusters that may import; absent for all.' }),
         ),
+        reported: s.optional(
+          s.boolean({
+            description:
+              'Shown to members, never stored: an export is for chosen clusters, so the hub is to be told of the import.',
+          }),
+        ),
         ...imported,
       },
       { description: 'What all exports together come to. Written by the hub.' },

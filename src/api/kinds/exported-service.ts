@@ -100,6 +100,7 @@ const reservedPrefixes = [
 export const exportedServiceConditions = {
   Ready: serviceExportConditions.Ready,
   Conflict: serviceExportConditions.Conflict,
+  'isthmus.dev/Imported': serviceExportConditions['isthmus.dev/Imported'],
 } as const
 
 /** One ServiceExport of a member and the parts of its Service that merging needs, in the member's namespace. */
@@ -151,7 +152,7 @@ export const ExportedServiceKind = defineKind({
             }),
           ),
           conditions: conditionsSchema(
-            'Ready: the ClusterSet has it. Conflict: exports of other clusters disagree, and the oldest wins.',
+            'Ready: the ClusterSet has it. Conflict: exports of other clusters disagree, and the oldest wins. isthmus.dev/Imported: the clusters that it is for have imported it.',
           ),
         },
         { description: 'What the hub made of it.' },

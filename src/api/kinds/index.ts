@@ -9,6 +9,7 @@ import { EventKind } from './event.ts'
 import { ExportedEndpointSliceKind } from './exported-endpoint-slice.ts'
 import { ExportedServiceKind } from './exported-service.ts'
 import { ImportableKind } from './importable.ts'
+import { ImportedServiceKind } from './imported-service.ts'
 import { JoinTokenKind } from './join-token.ts'
 import { LeaseKind } from './lease.ts'
 import { MemberClusterKind } from './member-cluster.ts'
@@ -34,6 +35,7 @@ export const kinds: readonly AnyKind[] = [
   ExportedEndpointSliceKind,
   ExportedServiceKind,
   ImportableKind,
+  ImportedServiceKind,
   JoinTokenKind,
   LeaseKind,
   MemberClusterKind,

@@ -21,6 +21,7 @@ export const serviceExportConditions = {
     ],
     False: ['NoConflicts'],
   },
+  'isthmus.dev/Imported': { True: ['Imported'], False: ['NotImported'] },
 } as const
 
 /** KEP-1645, the types of mcs-api. */
@@ -57,7 +58,7 @@ export const ServiceExportKind = defineKind({
       s.object(
         {
           conditions: conditionsSchema(
-            'Valid: the Service exists and its type can be exported. Ready: other clusters were told. Conflict: exports of other clusters disagree, and the oldest wins.',
+            'Valid: the Service exists and its type can be exported. Ready: other clusters were told. Conflict: exports of other clusters disagree, and the oldest wins. isthmus.dev/Imported: the clusters that the export is for have imported it.',
           ),
         },
         { description: 'How the export is doing. Written by the controller.' },

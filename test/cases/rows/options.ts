@@ -1,11 +1,12 @@
 // Cases of what users choose by annotations.
-import { exporting, exportOf } from '../acts.ts'
+import { exporting, exportOf, opened } from '../acts.ts'
 import { type Case, conflict, headlessImport, imported, nowhere, ok } from '../case.ts'
 
 const vip = { 'web A': 'VIP4' }
 const members = ['c1', 'c2', 'c3', 'c4']
 const ofOne = 'c1 http:8080 10.1.0.1'
 const seenOfOne = { import: imported(), slices: [ofOne], dns: vip }
+const taken = (said: string): string => `${said} True/Imported`
 const consumers = (ids: string) => ({ annotations: { 'isthmus.dev/consumers': ids } })
 
 export const options: readonly Case[] = [
@@ -15,7 +16,7 @@ export const options: readonly Case[] = [
     phases: [exporting('c1@10', consumers('c2'))],
     seen: nowhere,
     sees: { c1: seenOfOne, c2: seenOfOne },
-    exports: { c1: ok },
+    exports: { c1: taken(ok) },
   },
   {
     title: 'an export for one cluster, and then for another one too',
@@ -23,7 +24,7 @@ export const options: readonly Case[] = [
     phases: [exporting('c1@10', consumers('c2')), [exportOf('c1@10', consumers(' c3 ,c2'))]],
     seen: seenOfOne,
     sees: { c4: nowhere },
-    exports: { c1: ok },
+    exports: { c1: taken(ok) },
   },
   {
     title: 'an export for two clusters, and then for one of them',
@@ -31,21 +32,36 @@ export const options: readonly Case[] = [
     phases: [exporting('c1@10', consumers('c2,c3')), [exportOf('c1@10', consumers('c2'))]],
     seen: nowhere,
     sees: { c1: seenOfOne, c2: seenOfOne },
-    exports: { c1: ok },
+    exports: { c1: taken(ok) },
+  },
+  {
+    title: 'an export for a cluster that has not the namespace, and for one that is no member',
+    bare: ['c3'],
+    phases: [exporting('c1@10', consumers('c3,c9'))],
+    seen: nowhere,
+    sees: { c1: seenOfOne },
+    exports: { c1: `${ok} False/NotImported` },
+  },
+  {
+    title: 'an export for a cluster that gets the namespace',
+    bare: ['c3'],
+    phases: [[...exporting('c1@10', consumers('c2,c3')), opened('c3')]],
+    seen: seenOfOne,
+    exports: { c1: taken(ok) },
   },
   {
     title: 'an export for all, and then for none',
     phases: [exporting('c1@10'), [exportOf('c1@10', consumers(''))]],
     seen: nowhere,
     sees: { c1: seenOfOne },
-    exports: { c1: ok },
+    exports: { c1: taken(ok) },
   },
   {
     title: 'an export for what is no cluster id',
     phases: [exporting('c1@10', consumers('*, c2'))],
     seen: seenOfOne,
     sees: { c3: nowhere },
-    exports: { c1: ok },
+    exports: { c1: taken(ok) },
   },
   {
     title: 'one export for all and a younger one for one cluster',
@@ -56,7 +72,7 @@ export const options: readonly Case[] = [
       c2: { import: imported({ clusters: 'c1 c2' }) },
       c3: { import: imported({ clusters: 'c1 c2' }) },
     },
-    exports: { c1: conflict('PortConflict'), c2: conflict('PortConflict') },
+    exports: { c1: conflict('PortConflict'), c2: taken(conflict('PortConflict')) },
   },
   {
     title: 'one export for all and an older one, headless, for one cluster',
@@ -84,7 +100,10 @@ export const options: readonly Case[] = [
         dns: { 'web A': '10.1.0.1, 10.2.0.1' },
       },
     },
-    exports: { c1: conflict('PortConflict,TypeConflict'), c2: conflict('PortConflict,TypeConflict') },
+    exports: {
+      c1: taken(conflict('PortConflict,TypeConflict')),
+      c2: conflict('PortConflict,TypeConflict'),
+    },
   },
   {
     title: 'two exports that nobody imports together',
@@ -105,6 +124,6 @@ export const options: readonly Case[] = [
       dns: vip,
     },
     sees: { c1: seenOfOne, c3: seenOfOne },
-    exports: { c1: ok, c2: ok },
+    exports: { c1: taken(ok), c2: taken(ok) },
   },
 ]

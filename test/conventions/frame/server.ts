@@ -39,7 +39,7 @@ export const seen = {
   shown: ({ spec, status, ...service }: KubeObject): KubeObject => ({
     ...service,
     spec: { ...(spec as object), consumers: undefined },
-    status: { ...(status as object), releasedAt: undefined },
+    status: { ...(status as object), releasedAt: undefined, audiences: undefined },
   }),
 }
 

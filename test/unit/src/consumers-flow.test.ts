@@ -1,11 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Importable, ImportableKind } from '../../../src/api/kinds/importable.ts'
+import { ImportedServiceKind } from '../../../src/api/kinds/imported-service.ts'
+import type { MemberCluster } from '../../../src/api/kinds/member-cluster.ts'
 import { wellKnown } from '../../../src/api/well-known.ts'
 import { resource } from '../../../src/cluster/cluster.ts'
 import { never } from '../../../src/kernel/abort.ts'
 import {
   clusterSetServices,
   type MemoryFleet,
+  memberClusters,
   memoryFleet,
   serviceExports,
   services,
@@ -34,6 +37,15 @@ async function exportFor(cluster: string, consumers: string): Promise<void> {
 async function readBy(cluster: string): Promise<readonly Importable[]> {
   const { items } = await fleet.hub.list(resource(ImportableKind), { namespace: `member-${cluster}` }, never)
   return items
+}
+
+const importedServices = resource(ImportedServiceKind)
+const withoutAnnotations = { ...serviceExport(), metadata: { ...serviceExport().metadata, annotations: {} } }
+
+async function edit(id: string, spec: Partial<MemberCluster['spec']>): Promise<void> {
+  const there = await fleet.hub.get(memberClusters, { name: id }, never)
+  await fleet.hub.replace(memberClusters, { ...there, spec: { ...there.spec, ...spec } }, {}, never)
+  await fleet.settle()
 }
 
 const ipsIn = async (cluster: string) => (await fleet.member(cluster).importOf('web'))?.spec?.ips
@@ -78,6 +90,32 @@ describe('an export for chosen clusters', () => {
     expect(fleet.member('c2').local.writes).toEqual([])
     expect(await fleet.member('c3').importOf('web')).toBeUndefined()
     expect(await fleet.member('c3').slicesOf('web')).toEqual([])
+  })
+
+  it('says which of them have imported it', async () => {
+    await exportWeb(fleet.member('c1'))
+    await exportFor('c1', 'c2,c3,c9')
+    const said = async () =>
+      (await fleet.member('c1').local.find(serviceExports, 'web'))?.status?.conditions?.find(
+        ({ type }) => type === 'isthmus.dev/Imported',
+      )
+    expect(await said()).toMatchObject({
+      status: 'False',
+      reason: 'NotImported',
+      message: 'imported by c2, c3; not imported by c9',
+    })
+    await exportFor('c1', 'c3')
+    expect(await said()).toMatchObject({ status: 'True', reason: 'Imported', message: 'imported by c3' })
+    expect(
+      (await fleet.hub.list(importedServices, {}, never)).items.map(({ metadata }) => metadata.namespace),
+    ).toEqual(['member-c1', 'member-c3'])
+    await edit('c3', { accepted: false })
+    expect(await said()).toMatchObject({ status: 'False', message: 'not imported by c3' })
+    await edit('c3', { accepted: true })
+    await fleet.member('c1').apply(serviceExports, withoutAnnotations)
+    await fleet.settle()
+    expect(await said()).toBeUndefined()
+    expect((await fleet.hub.list(importedServices, {}, never)).items).toEqual([])
   })
 
   it('names an annotation that cannot be read in its condition', async () => {

@@ -102,7 +102,7 @@ describe('ImportableView', () => {
         apiVersion: 'hub.isthmus.dev/v1alpha1',
         kind: 'ClusterSetService',
         metadata: { ...serviceIdentity, resourceVersion: '7' },
-        spec: { namespace: 'shop', service: 'web', type: 'Headless' },
+        spec: { namespace: 'shop', service: 'web', type: 'Headless', reported: true },
         status: { clusters },
       })
     }
