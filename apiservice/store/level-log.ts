@@ -1,11 +1,11 @@
 import type { Level } from 'level'
 import type { Revision } from '../store-contract.ts'
+import { readReached, writeReached } from './reached-file.ts'
 import type { Log, LogBatch, LogEntry, LogStart } from './record-log.ts'
 
 export type Database = Level<Buffer, Buffer>
 
 /** `m` and a name: what the store says about itself. `r` and eight bytes: the record of a revision. */
-export const formatKey = Buffer.from('m/format')
 const startKey = Buffer.from('m/start')
 const recordPrefix = 0x72
 const recordsEnd = Buffer.from([recordPrefix + 1])
@@ -16,15 +16,17 @@ const scanBytes = 1024 * 1024
 /** A log in LevelDB. Records are written in the order of their keys, so that its compactions have little to move. */
 export class LevelLog implements Log {
   readonly start: LogStart
+  readonly reached: Revision
   readonly #db: Database
 
-  private constructor(db: Database, start: LogStart) {
+  private constructor(db: Database, start: LogStart, reached: Revision) {
     this.#db = db
     this.start = start
+    this.reached = reached
   }
 
   static async of(db: Database): Promise<LevelLog> {
-    return new LevelLog(db, decodeStart(await db.get(startKey)))
+    return new LevelLog(db, decodeStart(await db.get(startKey)), (await readReached(db.location)) ?? 0)
   }
 
   write(batch: LogBatch): Promise<void> {
@@ -56,6 +58,10 @@ export class LevelLog implements Log {
     } finally {
       await iterator.close()
     }
+  }
+
+  noteReached(revision: Revision): Promise<void> {
+    return writeReached(this.#db.location, revision)
   }
 
   close(): Promise<void> {

@@ -1,18 +1,16 @@
-import { mkdir, open, readdir } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
+import { mkdir, open, readdir, readFile } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import { Level } from 'level'
 import { errorText } from '../../src/kernel/abort.ts'
 import type { Store } from '../store-contract.ts'
-import { type Database, formatKey, LevelLog, putStart } from './level-log.ts'
-import { StoreOpenError } from './open-error.ts'
+import { readFormat } from './level-format.ts'
+import { type Database, LevelLog } from './level-log.ts'
+import { damaged, StoreOpenError } from './open-error.ts'
 import type { StoreOptions } from './options.ts'
 import { DamagedRecord } from './record.ts'
 import type { Log } from './record-log.ts'
 import { openRevisionStore } from './revision-store.ts'
 
-/** How records and keys are laid out, and how bodies are encoded. A store with a higher number of either is refused. */
-const format = 1
-const schema = 1
 /** Bytes. Small, since what is current is in memory and older versions are seldom read. */
 const cacheSize = 2 * 1024 * 1024
 
@@ -26,8 +24,9 @@ export async function openLevelStore(options: StoreOptions & { readonly director
   try {
     return await openRevisionStore(() => openLevelLog(path), rest)
   } catch (thrown) {
-    if (thrown instanceof DamagedRecord) throw corrupt(path, thrown.message, thrown)
-    throw thrown
+    if (thrown instanceof StoreOpenError) throw thrown
+    if (thrown instanceof DamagedRecord) throw damaged(path, thrown.message, thrown)
+    throw openProblem(path, thrown)
   }
 }
 
@@ -40,11 +39,11 @@ async function openLevelLog(directory: string): Promise<Log> {
     throw openProblem(directory, thrown)
   }
   try {
-    await readMarker(db, directory)
+    await readFormat(db, directory)
     return await LevelLog.of(db)
   } catch (thrown) {
     await db.close()
-    throw thrown instanceof StoreOpenError ? thrown : corrupt(directory, errorText(thrown), thrown)
+    throw thrown instanceof StoreOpenError ? thrown : damaged(directory, errorText(thrown), thrown)
   }
 }
 
@@ -58,8 +57,15 @@ async function prepare(directory: string): Promise<void> {
     const message = `the store directory ${directory} cannot be used: ${errorText(thrown)}`
     throw new StoreOpenError(directory, 'unwritable', message, thrown)
   }
-  const hasData = names.some(name => /\.(ldb|sst|log)$|^MANIFEST-/.test(name))
-  if (hasData && !names.includes('CURRENT')) throw corrupt(directory, 'its file CURRENT is missing')
+  // The very first start may be killed before there is a CURRENT, behind nothing but the first MANIFEST.
+  const hasData = names.some(name => /\.(ldb|sst|log)$|^MANIFEST-(?!000001$)|^REVISION$/.test(name))
+  if (hasData && !names.includes('CURRENT')) throw damaged(directory, 'its file CURRENT is missing')
+  if (names.includes('CURRENT')) await checkCurrent(directory)
+}
+
+async function checkCurrent(directory: string): Promise<void> {
+  const current = await readFile(join(directory, 'CURRENT'), 'utf8')
+  if (!/^MANIFEST-\d+\n$/.test(current)) throw damaged(directory, 'its file CURRENT names no MANIFEST')
 }
 
 /** Not by mkdir's own recursion, which never ends where a parent takes no directories (/proc). */
@@ -90,33 +96,6 @@ async function makeOne(directory: string): Promise<'made' | 'there' | 'no parent
   return 'made'
 }
 
-async function readMarker(db: Database, directory: string): Promise<void> {
-  const value = await db.get(formatKey)
-  if (value !== undefined) return checkMarker(value, directory)
-  for await (const _key of db.keys({ limit: 1 })) {
-    const message = `the directory ${directory} holds a LevelDB database that is not an Isthmus store`
-    throw new StoreOpenError(directory, 'foreign', message)
-  }
-  const marker = Buffer.from(JSON.stringify({ format, schema }))
-  // Revision 0 means "any" to Kubernetes clients, so that even an empty store stands at 1.
-  const first = putStart({ floor: 1, live: 0 })
-  await db.batch([{ type: 'put', key: formatKey, value: marker }, first], { sync: true })
-}
-
-function checkMarker(value: Buffer, directory: string): void {
-  const marker: unknown = JSON.parse(value.toString())
-  const written = new Map<string, unknown>(Object.entries(Object(marker)))
-  const [itsFormat, itsSchema] = [written.get('format'), written.get('schema')]
-  if (typeof itsFormat !== 'number' || typeof itsSchema !== 'number') {
-    throw corrupt(directory, 'its format marker cannot be read')
-  }
-  if (itsFormat <= format && itsSchema <= schema) return
-  const message =
-    `the store in ${directory} was written by a newer release ` +
-    `(format ${itsFormat}, schema ${itsSchema}; this release knows format ${format}, schema ${schema})`
-  throw new StoreOpenError(directory, 'newer', message)
-}
-
 function openProblem(directory: string, thrown: unknown): StoreOpenError {
   const cause = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
@@ -129,12 +108,7 @@ function openProblem(directory: string, thrown: unknown): StoreOpenError {
     )
   }
   const isFileMissing = /no such file/i.test(errorText(cause))
-  if (code === 'LEVEL_CORRUPTION' || isFileMissing) return corrupt(directory, errorText(cause), thrown)
+  if (code === 'LEVEL_CORRUPTION' || isFileMissing) return damaged(directory, errorText(cause), thrown)
   const message = `the store in ${directory} cannot be opened: ${errorText(cause)}`
   return new StoreOpenError(directory, 'unwritable', message, thrown)
-}
-
-function corrupt(directory: string, why: string, cause?: unknown): StoreOpenError {
-  const message = `the store in ${directory} is damaged and is left as it is: ${why}`
-  return new StoreOpenError(directory, 'corrupt', message, cause)
 }

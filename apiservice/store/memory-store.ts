@@ -7,6 +7,7 @@ import { openRevisionStore } from './revision-store.ts'
 export class MemoryDisk {
   readonly records = new Map<Revision, Buffer>()
   start: LogStart = { floor: 1, live: 0 }
+  reached: Revision = 0
 
   open(): Log {
     return new MemoryLog(this)
@@ -17,11 +18,13 @@ const scanStep = 1000
 
 class MemoryLog implements Log {
   readonly start: LogStart
+  readonly reached: Revision
   readonly #disk: MemoryDisk
 
   constructor(disk: MemoryDisk) {
     this.#disk = disk
     this.start = disk.start
+    this.reached = disk.reached
   }
 
   async write(batch: LogBatch): Promise<void> {
@@ -45,6 +48,10 @@ class MemoryLog implements Log {
       bunch = []
     }
     yield bunch
+  }
+
+  async noteReached(revision: Revision): Promise<void> {
+    this.#disk.reached = revision
   }
 
   async close(): Promise<void> {

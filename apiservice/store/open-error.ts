@@ -12,3 +12,8 @@ export class StoreOpenError extends Error {
     this.problem = problem
   }
 }
+
+export function damaged(directory: string, why: string, cause?: unknown): StoreOpenError {
+  const message = `the store in ${directory} is damaged and is left as it is: ${why}`
+  return new StoreOpenError(directory, 'corrupt', message, cause)
+}

@@ -24,6 +24,8 @@ export type LogBatch = {
 export interface Log {
   /** As it was when the log was opened. */
   readonly start: LogStart
+  /** The last `noteReached` that had ended when it was opened, or 0: with less than that it is damaged. */
+  readonly reached: Revision
   /**
    * Writes all of the batch or nothing, one call at a time. When it resolves, what was appended survives a crash; drops
    * alone need not. After a throw it is unknown whether the batch happened: only opening the log again tells.
@@ -33,6 +35,8 @@ export interface Log {
   read(revisions: readonly Revision[]): Promise<(Buffer | undefined)[]>
   /** All records after a revision in rising order, in bunches. */
   scan(after: Revision): AsyncIterable<readonly LogEntry[]>
+  /** Notes, apart from the records, that they are durable up to a revision. */
+  noteReached(revision: Revision): Promise<void>
   /** Waits for calls under way. */
   close(): Promise<void>
 }

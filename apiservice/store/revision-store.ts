@@ -1,4 +1,4 @@
-import { background } from '../../src/kernel/abort.ts'
+import { background, errorText } from '../../src/kernel/abort.ts'
 import { badRequest, expired, internal, timedOut, tooLarge, unavailable } from '../../src/kernel/errors.ts'
 import { turn } from '../../src/kernel/turn.ts'
 import { every } from '../../src/kernel/work-queue.ts'
@@ -58,6 +58,9 @@ async function readTimeline(log: Log, settings: StoreSettings): Promise<Timeline
       if (entry.revision <= floor) missing--
     }
   }
+  if (timeline.revision < log.reached) {
+    throw new DamagedRecord(log.reached, 'was there once, as all before it, and is missing')
+  }
   if (missing !== 0) throw new DamagedRecord(floor, `should see ${live} objects, not ${live - missing}`)
   return timeline
 }
@@ -71,10 +74,13 @@ class RevisionStore implements Store {
   readonly #committer: Committer
   readonly #closing = new AbortController()
   #closed: Promise<void> | undefined
+  #reached: Revision
+  #noting: Promise<void> | undefined
 
   constructor(log: Log, timeline: Timeline, settings: StoreSettings, openLog: () => Promise<Log>) {
     this.#settings = settings
     this.#timeline = timeline
+    this.#reached = log.reached
     const hub = new WatchHub(settings.log, timeline.revision)
     this.#hub = hub
     const instruments = new StoreInstruments(
@@ -160,6 +166,8 @@ class RevisionStore implements Store {
   async #close(): Promise<void> {
     this.#closing.abort(new Error('the store is closed'))
     await this.#committer.settle()
+    await this.#noting
+    await this.#noteReached()
     await this.#hub.drained()
     this.#hub.close()
     await this.#committer.log.close()
@@ -200,6 +208,21 @@ class RevisionStore implements Store {
     while (this.#timeline.forgetBefore(time, forgetStep) === forgetStep) await turn()
     this.#committer.wake()
     this.#hub.progress()
+    this.#noting ??= this.#noteReached().finally(() => {
+      this.#noting = undefined
+    })
+  }
+
+  /** So that what is cut off the end of the log later is missed. Never rejects; one at a time. */
+  async #noteReached(): Promise<void> {
+    const { revision } = this.#timeline
+    if (revision === this.#reached || this.#committer.fault !== undefined) return
+    try {
+      await this.#committer.log.noteReached(revision)
+      this.#reached = revision
+    } catch (thrown) {
+      this.#settings.log.warn('store revision not noted', { revision, error: errorText(thrown) })
+    }
   }
 
   #mustBeOpen(): void {

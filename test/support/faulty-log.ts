@@ -56,6 +56,7 @@ export class FaultyDisk {
 
 class FaultyLog implements Log {
   readonly start: LogStart
+  readonly reached: Revision
   readonly #faulty: FaultyDisk
   readonly #log: Log
   #isClosed: boolean = false
@@ -64,6 +65,7 @@ class FaultyLog implements Log {
     this.#faulty = faulty
     this.#log = log
     this.start = log.start
+    this.reached = log.reached
   }
 
   async write(batch: LogBatch): Promise<void> {
@@ -84,6 +86,13 @@ class FaultyLog implements Log {
   scan(after: Revision): AsyncIterable<readonly LogEntry[]> {
     this.#mustBeOpen()
     return this.#log.scan(after)
+  }
+
+  async noteReached(revision: Revision): Promise<void> {
+    this.#mustBeOpen()
+    await this.#faulty.passed()
+    if (this.#faulty.offline !== undefined) throw this.#faulty.offline
+    await this.#log.noteReached(revision)
   }
 
   async close(): Promise<void> {

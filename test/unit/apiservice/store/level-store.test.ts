@@ -1,17 +1,19 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, open, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, open, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Level } from 'level'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { formatKey, LevelLog } from '../../../../apiservice/store/level-log.ts'
+import { formatKey } from '../../../../apiservice/store/level-format.ts'
+import { LevelLog } from '../../../../apiservice/store/level-log.ts'
 import { openLevelStore } from '../../../../apiservice/store/level-store.ts'
 import { StoreOpenError } from '../../../../apiservice/store/open-error.ts'
 import type { Store } from '../../../../apiservice/store-contract.ts'
 import { silentLogger } from '../../../../src/kernel/log.ts'
 import { noMetrics } from '../../../../src/kernel/metrics.ts'
-import { aKey, created, inScope, updated } from '../../../conformance/store/harness.ts'
+import { aKey, created, inScope, Recorder, updated } from '../../../conformance/store/harness.ts'
+import { eventually } from '../../../support/eventually.ts'
 import { manualClock } from '../../../support/manual-clock.ts'
 
 let parent: string
@@ -50,10 +52,10 @@ async function fill(): Promise<void> {
   await (await openStore()).close()
 }
 
-async function dataFile(ending: string): Promise<string> {
-  const name = (await readdir(directory)).find(file => file.endsWith(ending))
+async function dataFile(ending: string, of = directory): Promise<string> {
+  const name = (await readdir(of)).find(file => file.endsWith(ending))
   if (name === undefined) throw new Error(`there is no file ${ending}`)
-  return join(directory, name)
+  return join(of, name)
 }
 
 beforeEach(async () => {
@@ -161,8 +163,8 @@ describe('a directory that is no good', () => {
   })
 
   it.each([
-    { format: 2, schema: 1 },
-    { format: 1, schema: 2 },
+    { format: 3, schema: 1 },
+    { format: 2, schema: 2 },
   ])('is refused when a newer release wrote it (%j)', async marker => {
     await (await openStore()).close()
     const db = openDatabase()
@@ -192,6 +194,19 @@ describe('a directory that is no good', () => {
     const store = await openStore()
     expect(store.revision()).toBe(1)
     await store.close()
+  })
+})
+
+describe('a directory whose very first opening was killed', () => {
+  it('is opened as new also when there was no CURRENT yet', async () => {
+    await mkdir(directory, { recursive: true })
+    await writeFile(join(directory, 'MANIFEST-000001'), '')
+    await writeFile(join(directory, '000001.dbtmp'), 'MANIF')
+    const store = await openStore()
+    expect(store.revision()).toBe(1)
+    await created(store, aKey('shop/a'))
+    await store.close()
+    await (await openStore()).close()
   })
 })
 
@@ -263,12 +278,93 @@ describe('damage', () => {
     const store = await openStore()
     await created(store, aKey('shop/a'))
     await created(store, aKey('shop/b'))
+    const killed = join(parent, 'killed')
+    await cp(directory, killed, { recursive: true })
+    await store.close()
+    const file = await dataFile('.log', killed)
+    const bytes = await readFile(file)
+    await writeFile(file, bytes.subarray(0, bytes.length - 3))
+    const reopened = await openStore(killed)
+    expect((await reopened.list(inScope(), { limit: 0 })).items.map(item => item.name)).toEqual(['a'])
+    await reopened.close()
+  })
+
+  it('is found when the end of the write-ahead log is cut off after a good end', async () => {
+    const store = await openStore()
+    await created(store, aKey('shop/a'))
+    await created(store, aKey('shop/b'))
     await store.close()
     const file = await dataFile('.log')
     const bytes = await readFile(file)
     await writeFile(file, bytes.subarray(0, bytes.length - 3))
-    const reopened = await openStore()
-    expect((await reopened.list(inScope(), { limit: 0 })).items.map(item => item.name)).toEqual(['a'])
-    await reopened.close()
+    expect(await refusal()).toMatchObject({
+      problem: 'corrupt',
+      message: expect.stringContaining('record 3 was there once'),
+    })
+  })
+
+  it('is found when the end is cut off and was noted while the store ran', async () => {
+    const clock = manualClock()
+    const store = await openLevelStore({ directory, clock, log: silentLogger, metrics: noMetrics })
+    await created(store, aKey('shop/a'))
+    await eventually(async () => {
+      await clock.advance(10_000)
+      expect(await readFile(join(directory, 'REVISION'), 'utf8')).toBe('2\n')
+    })
+    const killed = join(parent, 'killed')
+    await cp(directory, killed, { recursive: true })
+    await store.close()
+    await truncate(await dataFile('.log', killed))
+    expect(await refusal(killed)).toMatchObject({ problem: 'corrupt' })
+  })
+
+  it.each(['', '7', 'x\n', '-1\n'])(
+    'is found in the file that says how far records reach (%j)',
+    async text => {
+      await (await openStore()).close()
+      await writeFile(join(directory, 'REVISION'), text)
+      expect(await refusal()).toMatchObject({ message: expect.stringContaining('REVISION cannot be read') })
+    },
+  )
+
+  it('is found when that file is missing', async () => {
+    await (await openStore()).close()
+    await rm(join(directory, 'REVISION'))
+    expect(await refusal()).toMatchObject({ message: expect.stringContaining('REVISION is missing') })
+  })
+})
+
+describe('a store of format 1', () => {
+  const written = join(import.meta.dirname, 'format-1')
+
+  it('is opened with everything in it, and is one of this format from then on', async () => {
+    await cp(written, directory, { recursive: true })
+    for (let time = 0; time < 2; time++) {
+      const store = await openStore()
+      expect([store.oldest(), store.revision()]).toEqual([3, 6 + time])
+      const items = (await store.list(inScope(), { limit: 0 })).items
+      expect(items.map(item => [item.name, item.revision, item.body.toString()])).toEqual([
+        ['a', 5, '"name":"second"}}'],
+        ['b', 3, '"name":"b"}}'],
+        ...(time === 0 ? [] : [['d', 7, '"name":"d"}}']]),
+      ])
+      const watch = new Recorder(store, inScope(), 3)
+      const events = await watch.reached(store.revision())
+      expect(events.slice(0, 3)).toEqual(['PUT shop/c@4', 'PUT shop/a@5 after 2', 'DELETE shop/c@6 after 4'])
+      if (time === 0) expect(await created(store, aKey('shop/d'))).toBe(7)
+      await store.close()
+    }
+    const db = openDatabase()
+    expect(JSON.parse(String(await db.get(formatKey)))).toEqual({ format: 2, schema: 1 })
+    await db.close()
+  })
+
+  it('is upgraded by the next start when the first one was cut short', async () => {
+    await cp(written, directory, { recursive: true })
+    await writeFile(join(directory, 'REVISION'), '0\n')
+    await writeFile(join(directory, 'REVISION.new'), '')
+    const store = await openStore()
+    expect(store.revision()).toBe(6)
+    await store.close()
   })
 })
