@@ -10,17 +10,19 @@ export function whyNoTrace(): string | undefined {
 /** A system call that began, or that ended without an error, as `strace -f` tells it. */
 export type Traced = { readonly at: 'begin' | 'end'; readonly call: string }
 
+const unfinishedMark = ' <unfinished ...>'
+
 /** Reads the output of `strace -f -o`, where a call that others interrupt stands on two lines. */
 export function readTrace(text: string): readonly Traced[] {
   const unfinished = new Map<string, string>()
   const events: Traced[] = []
   for (const line of text.split('\n')) {
     const thread = line.slice(0, line.indexOf(' '))
-    const isResumed = line.includes(' resumed>')
-    const call = isResumed ? (unfinished.get(thread) ?? line) : line
-    if (!isResumed) events.push({ at: 'begin', call })
-    if (line.endsWith('<unfinished ...>')) unfinished.set(thread, call)
-    else if (/\) += \d+$/.test(line)) events.push({ at: 'end', call })
+    const [, rest] = / resumed>(.*)$/.exec(line) ?? []
+    const call = rest === undefined ? line : `${unfinished.get(thread) ?? ''}${rest}`
+    if (rest === undefined) events.push({ at: 'begin', call })
+    if (line.endsWith(unfinishedMark)) unfinished.set(thread, line.slice(0, -unfinishedMark.length))
+    else if (/\) += \d+(<[^>]*>)?$/.test(line)) events.push({ at: 'end', call })
   }
   return events
 }
