@@ -58,8 +58,11 @@ async function run(port: Port, settings: WorkerSettings): Promise<void> {
         report()
         return
       case 'close':
-        report()
-        void close(port, sockets)
+        void close(sockets).then(() => {
+          report()
+          logged()
+          port.close()
+        })
     }
   })
   say({ kind: 'listening', port: sockets.udp.port })
@@ -92,9 +95,8 @@ function clampOf({ nearNetworks, farOctets }: UdpLimits): UdpClamp {
 }
 
 /** With its sockets and its port closed nothing keeps the thread alive. */
-async function close(port: Port, { udp, tcp }: Sockets): Promise<void> {
+async function close({ udp, tcp }: Sockets): Promise<void> {
   await Promise.all([udp.close(), tcp.close()])
-  port.close()
 }
 
 function isOurs(data: unknown): data is WorkerSettings {

@@ -5,7 +5,7 @@ import { StatusError } from '../../src/kernel/errors.ts'
 import type { Transport } from '../contract.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Libc } from './libc.ts'
-import { openUdp } from './native-socket.ts'
+import { keepPort, openUdp } from './native-socket.ts'
 
 const reasons: Readonly<Record<string, string>> = {
   EADDRINUSE: 'the port is in use',
@@ -29,13 +29,15 @@ export async function bindUdpKnown(
   libc: Libc | undefined,
 ): Promise<{ readonly socket: Socket; readonly fd: number | undefined }> {
   const fd = libc && openUdp(libc, endpoint)
-  if (fd === undefined) return { socket: await bindUdp(endpoint, options), fd }
+  if (libc === undefined || fd === undefined)
+    return { socket: await bindUdp(endpoint, options), fd: undefined }
   const socket = createSocket({ ...options, type: isIPv6(endpoint.host) ? 'udp6' : 'udp4' })
   await new Promise<void>((resolve, reject) => {
     socket.once('error', cause => reject(bindError('udp', endpoint, cause)))
     socket.bind({ fd, exclusive: true }, resolve)
   })
   socket.removeAllListeners('error')
+  keepPort(libc, fd)
   return { socket, fd }
 }
 

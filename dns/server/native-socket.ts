@@ -8,6 +8,7 @@ export const inet6Family = 10
 
 const datagramNonBlockingCloseOnExec = 2 | 0x800 | 0x80000
 const solSocket = 1
+const soReuseAddress = 2
 const soReusePort = 15
 const textOctets = 64
 /** Lives as long as the module, so that it is there while the C library reads it. */
@@ -27,10 +28,21 @@ export function openUdp(libc: Libc, { host, port, shared }: Endpoint): number | 
   if (host.length >= textOctets || parsed !== 1) return
   const fd = libc.socket(family, datagramNonBlockingCloseOnExec, 0)
   if (fd < 0) return
-  bytes.writeInt32LE(1, 128)
-  const one = at + 128n
-  const isShared = !shared || libc.setsockopt(fd, solSocket, soReusePort, one, 4) === 0
-  if (isShared && libc.bind(fd, address, octets) === 0) return fd
+  if ((!shared || setOption(libc, fd, soReusePort, 1)) && libc.bind(fd, address, octets) === 0) return fd
   libc.close(fd)
   return
+}
+
+/**
+ * libuv lets everybody who wants to share the port of a socket that it is handed (SO_REUSEADDR), and who bound it later
+ * would get the datagrams: takes that back.
+ */
+export function keepPort(libc: Libc, fd: number): void {
+  setOption(libc, fd, soReuseAddress, 0)
+}
+
+function setOption(libc: Libc, fd: number, name: number, value: number): boolean {
+  const at = 128
+  Buffer.from(memory).writeInt32LE(value, at)
+  return libc.setsockopt(fd, solSocket, name, libc.pointerTo(memory) + BigInt(at), 4) === 0
 }

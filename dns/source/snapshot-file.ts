@@ -21,7 +21,7 @@ export type Stored = {
 /** Undefined when there is no such file; throws when it is not one of ours, or not whole. */
 export async function readServices(file: string): Promise<Stored | undefined> {
   const text = await readFile(file, 'utf8').catch((thrown: unknown) => {
-    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return undefined
+    if (isMissing(thrown)) return undefined
     throw thrown
   })
   if (text === undefined) return undefined
@@ -106,9 +106,19 @@ function* prefixed(first: unknown, rest: Iterable<unknown>): Generator<unknown> 
   yield* rest
 }
 
-/** Says that what the file holds is still current. */
-export async function touchServices(file: string, nowMs: number): Promise<void> {
-  await utimes(file, nowMs / 1000, nowMs / 1000)
+/** Says that what the file holds is still current; false when it is not there any more. */
+export async function touchServices(file: string, nowMs: number): Promise<boolean> {
+  try {
+    await utimes(file, nowMs / 1000, nowMs / 1000)
+    return true
+  } catch (thrown) {
+    if (isMissing(thrown)) return false
+    throw thrown
+  }
+}
+
+function isMissing(thrown: unknown): boolean {
+  return thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT'
 }
 
 /** Services that do not change. */

@@ -70,10 +70,7 @@ export class SnapshotKeeper {
   async #save(source: ServiceSource, serial: number): Promise<void> {
     const { file, clock } = this.#options
     if (file === undefined) return
-    if (!this.#changed) {
-      await touchServices(file, clock.now())
-      return
-    }
+    if (!this.#changed && (await touchServices(file, clock.now()))) return
     this.#changed = false
     try {
       await writeServices(file, serial, allFacts(source))

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { instrumentsOf } from '../../../dns/instruments.ts'
 import { WorkerPool } from '../../../dns/pool.ts'
-import { workerSettings } from '../../../dns/settings.ts'
+import { type AnswerOptions, workerSettings } from '../../../dns/settings.ts'
 import { systemClock } from '../../../src/kernel/clock.ts'
 import { memoryLogger } from '../../../src/kernel/log.ts'
 import { prometheus } from '../../../src/telemetry/prometheus.ts'
@@ -16,14 +16,14 @@ afterEach(async () => {
   await Promise.all(pools.splice(0).map(pool => pool.close()))
 })
 
-async function started() {
+async function started(answers: Pick<AnswerOptions, 'queryLog'> = {}) {
   const log = memoryLogger()
   const metrics = prometheus()
   const pool = await WorkerPool.start({
     workers: 1,
     host: '127.0.0.1',
     port: 0,
-    settings: workerSettings({ host: '127.0.0.1' }, settings),
+    settings: workerSettings({ host: '127.0.0.1', ...answers }, settings),
     clock: systemClock,
     log,
     instruments: instrumentsOf(metrics),
@@ -83,6 +83,13 @@ describe('the workers', () => {
         'isthmus_dns_responses_total{proto="udp",type="A",rcode="SERVFAIL"} 1',
       ),
     )
+  })
+
+  it('log what they answered last before they close', async () => {
+    const { pool, log } = await started({ queryLog: 'all' })
+    await status(pool.port)
+    await pool.close()
+    expect(log.lines).toMatchObject([{ message: 'answered', fields: { rcode: 'SERVFAIL' } }])
   })
 
   it('are not started again once they are closed', async () => {

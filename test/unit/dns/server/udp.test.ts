@@ -154,6 +154,19 @@ describe.each(ways)('the UDP server, %s', (way, ofWay) => {
     )
   })
 
+  it.each([false, true])(
+    'leaves its port to nobody, even if they would share it (workers: %s)',
+    async shared => {
+      const server = await serving({ shared })
+      const other = createSocket({ type: 'udp4', reuseAddr: true })
+      const bound = new Promise<void>((resolve, reject) => {
+        other.once('error', reject)
+        other.bind(server.port, '127.0.0.1', resolve)
+      })
+      await expect(bound.finally(() => other.close())).rejects.toThrow('EADDRINUSE')
+    },
+  )
+
   it('stays alive when a datagram comes from port 0', async context => {
     const python = spawnSync('python3', [
       '-c',

@@ -83,6 +83,18 @@ describe('kept services', () => {
     await kept
   })
 
+  it('are written again when somebody has removed them, whether or not they have changed', async () => {
+    const { log, keeper, clock, signal } = keeping()
+    const kept = keeper.keep(sourceOf('10.0.0.1'), () => 7, signal)
+    await eventually(async () => expect((await stat(file)).mtimeMs).toBe(clock.now()))
+    await rm(file)
+    await clock.advance(10_000)
+    await eventually(async () => expect(await readFile(file, 'utf8')).toContain('10.0.0.1'))
+    expect(log.lines).toEqual([])
+    for (const controller of running) controller.abort()
+    await kept
+  })
+
   it('are the newest when two are written at once', async () => {
     const { keeper } = keeping()
     const many = Array.from({ length: 2000 }, (_, i) =>
