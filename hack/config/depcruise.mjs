@@ -54,6 +54,7 @@ export default {
     owner('@kubernetes/client-node', 'src/cluster'),
     owner('@peculiar/x509', 'src/identity'),
     owner('reflect-metadata', 'src/identity'),
+    owner('jose', 'apiservice/authn'),
     owner('ip-address', 'src/ip'),
     owner('yaml', 'src/codec'),
     owner('pino', 'src/telemetry'),

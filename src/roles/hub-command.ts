@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { systemClock } from '../kernel/clock.ts'
 import { prometheus } from '../telemetry/prometheus.ts'
 import type { CommandDefinition } from './command.ts'
+import { oidcOptions, oidcSettings } from './oidc-settings.ts'
 import { announce, programName, runUntilStopped } from './process.ts'
 import * as setting from './setting.ts'
 import { addresses, controllers, listening, logLevel, portSetting, requireApart } from './shared-settings.ts'
@@ -16,6 +17,7 @@ const settings = {
   ...listening,
   controllers,
   ...addresses,
+  ...oidcSettings,
   logLevel,
 }
 
@@ -33,6 +35,7 @@ export const hubCommand: CommandDefinition<typeof settings> = {
       const { host, port, clientCa } = values
       const advice = 'choose another with --port'
       requireApart(values.clustersetCidr, values.serviceCidr)
+      const oidc = oidcOptions(values, systemClock)
       await requirePorts([{ owner: 'the hub', host, port, protocols: ['TCP'], advice }])
       const home = await openHome(values.home)
       const options = {
@@ -46,6 +49,7 @@ export const hubCommand: CommandDefinition<typeof settings> = {
         controllers: values.controllers === 'all',
         clusterSetCidrs: values.clustersetCidr,
         quarantineMs: values.addressQuarantine,
+        oidc,
       }
       const metrics = prometheus({ processMetrics: true })
       const context = { clock: systemClock, log, metrics, signal }

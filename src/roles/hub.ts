@@ -1,5 +1,6 @@
 /** The hub: its API server, who may join it, and the controllers that merge what members export. */
 import { joinTokens, storedJoinTokens } from '../../apiservice/authn/join-token.ts'
+import { type OidcOptions, oidcTokens } from '../../apiservice/authn/oidc.ts'
 import { MemberDirectory } from '../../apiservice/authz/member-directory.ts'
 import { memberAuthorizer } from '../../apiservice/authz/member-rights.ts'
 import type { Review } from '../../apiservice/contract.ts'
@@ -25,6 +26,8 @@ export type HubOptions = Omit<ServerOptions, 'name' | 'serves'> & {
   /** How long the addresses of a service that nobody exports any more are kept for it. */
   readonly quarantineMs: number
   readonly controllers: boolean
+  /** Who else is known, by tokens of an OpenID provider. */
+  readonly oidc?: OidcOptions | undefined
 }
 
 export type RunningHub = Running & { readonly running: RunningServer; readonly admin: Cluster }
@@ -50,7 +53,10 @@ async function openHub(options: HubOptions, context: Context, opened: Opened): P
     foundation,
     standalone({
       ...noExtension,
-      tokens: [joinTokens({ clock: context.clock, find: storedJoinTokens(foundation.store) })],
+      tokens: [
+        ...(options.oidc === undefined ? [] : [oidcTokens(options.oidc)]),
+        joinTokens({ clock: context.clock, find: storedJoinTokens(foundation.store) }),
+      ],
       authorizers: [memberAuthorizer(directory)],
       reviews: new Map([[qualified(resourceOf(MemberJoinKind)), joining.review]]),
       views: new Map([[qualified(resourceOf(ImportableKind)), view]]),

@@ -191,6 +191,7 @@ const failures: readonly Failure[] = [
   [/no certificate for the key/, () => behind({ certificate: 'hub/pki/serving.crt', key: 'hub/pki/ca.key' })],
   [/is not for NAME/, () => behind({ certificate: 'hub/pki/serving.crt', key: 'hub/pki/serving.key' })],
   [/bind the Role/, () => behind({}, strangersKubeconfig())],
+  [/need each other/, () => ['hub', '--home', at('new'), '--oidc-client-id', 'x']],
   [/ is needed: /, () => ['member', '--home', at('new')]],
   [/^WHERE must/, () => server('new', '--service-cidr', '10.0.0.0/8,10.1.0.0/16')],
   [/^the config file .* cannot be read/, () => server('new', '--config', at('nothing'))],
