@@ -43,6 +43,8 @@ export type UserInfo = {
   readonly uid?: string
   readonly groups: readonly string[]
   readonly extra: Readonly<Record<string, readonly string[]>>
+  /** The server's own authority vouches for this user: nothing that a client, a proxy or an impersonator can say sets this. */
+  readonly isComponent?: true
 }
 
 /** The client's side of the connection. */

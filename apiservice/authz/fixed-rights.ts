@@ -2,11 +2,15 @@ import type { PolicyRule } from '../../src/api/rbac/schema.ts'
 import type { Authorizer } from '../contract.ts'
 import { ruleAllows } from './rules.ts'
 
-/** Users whose rights do not depend on anybody's answer, by their names: parts of the server itself. */
+/**
+ * Parts of the server itself, by their names: their rights do not depend on anybody's answer. A name alone gives nobody
+ * these rights, since others choose the names of users as well.
+ */
 export function fixedRights(rules: ReadonlyMap<string, readonly PolicyRule[]>): Authorizer {
   return {
     authorize: async ({ user, info }) => {
-      const allowed = rules.get(user.name)?.some(rule => ruleAllows(rule, info)) ?? false
+      const known = user.isComponent === true ? rules.get(user.name) : undefined
+      const allowed = known?.some(rule => ruleAllows(rule, info)) ?? false
       return { allowed: allowed ? 'allow' : 'noOpinion', reason: '' }
     },
   }

@@ -9,6 +9,7 @@ import {
 import { bearerAuthenticator } from '../../apiservice/authn/bearer-token.ts'
 import { clientCertAuthenticator } from '../../apiservice/authn/client-cert.ts'
 import { frontProxyAuthenticator } from '../../apiservice/authn/front-proxy.ts'
+import { ownComponents } from '../../apiservice/authn/own-components.ts'
 import { reviewedTokens } from '../../apiservice/authn/token-review.ts'
 import { fixedRights } from '../../apiservice/authz/fixed-rights.ts'
 import { healthAuthorizer } from '../../apiservice/authz/health-paths.ts'
@@ -92,17 +93,17 @@ async function surround(foundation: Foundation, parts: Parts): Promise<Surroundi
   await requireConfigMap(authentication, signal)
   const namespaces = startInformer(cluster, resource(NamespaceKind), { clock, log }, signal)
   const config = followConfig(authentication, context)
-  const clientAuthorities = (): string =>
-    identity.caBundle + (options.clientCa ?? '') + lines(config.clientCa)
+  const userAuthorities = (): string => (options.clientCa ?? '') + lines(config.clientCa)
   return {
     kinds: kinds.filter(kind => kind.servers.some(server => server === options.serves)),
     serving: servingOf(foundation, parts),
     // The front proxy's authority is named to clients, but vouches for nobody else.
-    clientAuthorities: () => clientAuthorities() + lines(config.frontProxy.caBundle),
+    clientAuthorities: () => identity.caBundle + userAuthorities() + lines(config.frontProxy.caBundle),
     onAuthorities: listener => config.onChange(listener),
     authenticators: [
       frontProxyAuthenticator({ settings: () => config.frontProxy, clock, log }),
-      clientCertAuthenticator({ caBundle: clientAuthorities, clock, log }),
+      ownComponents(clientCertAuthenticator({ caBundle: () => identity.caBundle, clock, log })),
+      clientCertAuthenticator({ caBundle: userAuthorities, clock, log }),
       bearerAuthenticator([reviewedTokens({ cluster: authentication, clock })]),
     ],
     authorizers: [

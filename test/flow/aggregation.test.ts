@@ -146,7 +146,7 @@ async function replaceMap({ cluster, users }: Aggregation, proxies: { certificat
 }
 
 describe('without the kube-apiserver', () => {
-  it('nobody gets more than before, and the parts of the server go on', async () => {
+  it('nobody gets more than before, whatever their names, and the parts of the server go on', async () => {
     const under = await startAggregation()
     try {
       const root = { headers: { 'x-remote-group': 'system:masters' } }
@@ -159,12 +159,21 @@ describe('without the kube-apiserver', () => {
       const agentExports = { group: 'multicluster.x-k8s.io', version: 'v1beta1', plural: 'serviceexports' }
       const kind = { apiVersion: 'multicluster.x-k8s.io/v1beta1', kind: 'ServiceExport', namespaced: true }
       expect((await agent.list({ ...agentExports, ...kind }, {}, never)).items).toEqual([])
-      const { json } = await under.asUser('ada', exportsIn('default'))
-      expect(json).toMatchObject({
-        code: 500,
-        reason: 'InternalError',
-        message: 'Internal error occurred: kube-apiserver cannot be asked whether this is allowed',
-      })
+      // The name of its agent gives nobody else the rights of its agent: others choose the names of users as well.
+      const namesake = await issueClient(under.users, { user: 'system:isthmus:agent', groups: [] }, lifetime)
+      const headers = { 'x-remote-extra-iscomponent': 'true' }
+      for (const { json } of [
+        await under.asUser('ada', exportsIn('default')),
+        await under.asUser('system:isthmus:agent', exportsIn('default'), { headers }),
+        await under.client(namesake).send(exportsIn('default')),
+        await under.client(namesake).send(exportsIn('default'), { headers }),
+      ]) {
+        expect(json).toMatchObject({
+          code: 500,
+          reason: 'InternalError',
+          message: 'Internal error occurred: kube-apiserver cannot be asked whether this is allowed',
+        })
+      }
       const token = { headers: { authorization: 'Bearer abc' } }
       expect((await under.client().send(exportsIn('default'), token)).status).toBe(503)
     } finally {
