@@ -5,7 +5,8 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync 
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { errorText } from '../src/kernel/abort.ts'
-import { startClusterSet } from '../test/e2e/clusterset.ts'
+import { type Routing, startClusterSet } from '../test/e2e/clusterset.ts'
+import { install } from '../test/e2e/installation.ts'
 import { type Lab, startClusters } from '../test/e2e/lab/clusters.ts'
 import { cacheFolder } from '../test/support/go-module.ts'
 
@@ -28,10 +29,12 @@ type GinkgoSpec = {
   readonly RunTime: number
 }
 
-const usage = `usage: node hack/mcs-conformance.ts --source=FOLDER [--clustersetip=shared|local] [--families=dual|IPv4|IPv6]
+const usage = `usage: node hack/mcs-conformance.ts --source=FOLDER [--installed] [--clustersetip=shared|local] [--families=dual|IPv4|IPv6]
        node hack/mcs-conformance.ts --source=FOLDER --install=COMMAND
 
 FOLDER is a checkout of kubernetes-sigs/mcs-api at ${suite.commit}.
+--installed tests the pods that docs/install.md installs, from an image that is made here, and not processes beside the nodes.
+--proxy-mode=nftables|iptables is how kube-proxy works.
 COMMAND installs another implementation into the clusters of the contexts east and west of $KUBECONFIG.
 --report=FILE keeps the report of a run, in the form that the site of SIG Multicluster takes.
 --focus=REGEXP runs some specs alone, to look into them.
@@ -132,8 +135,28 @@ function installOther(command: string, kubeconfig: string): void {
   if (installed.status !== 0) throw new Error(`${command} failed`)
 }
 
+/** By the commands of docs/install.md; prints the pods that the suite then tests. */
+async function installPods({ clusters, folder }: Lab, routing: Routing): Promise<void> {
+  const [east, west] = clusters
+  if (east === undefined || west === undefined) throw new Error('the page is about two clusters')
+  await install(folder, [east, west], [`ISTHMUS_CLUSTERSETIP=${routing}`])
+  for (const { kubectl, name } of [east, west]) {
+    const pods = await kubectl.run([
+      'get',
+      'pods',
+      '-A',
+      '-l',
+      'app.kubernetes.io/name=isthmus',
+      '-o',
+      'name',
+    ])
+    process.stdout.write(`${name}: ${pods.trim().split('\n').join(', ')}\n`)
+  }
+}
+
 const routings = ['shared', 'local'] as const
 const families = ['dual', 'IPv4', 'IPv6'] as const
+const proxyModes = ['nftables', 'iptables'] as const
 
 function oneOf<T extends string>(known: readonly T[], text: string): T {
   const found = known.find(each => each === text)
@@ -145,27 +168,44 @@ async function main(args: readonly string[]): Promise<void> {
   const options = {
     source: { type: 'string' },
     install: { type: 'string' },
+    installed: { type: 'boolean', default: false },
+    'proxy-mode': { type: 'string', default: 'nftables' },
     clustersetip: { type: 'string', default: 'shared' },
     families: { type: 'string', default: 'dual' },
     focus: { type: 'string', default: '' },
     report: { type: 'string' },
   } as const
-  const { source, install, focus, report, ...chosen } = parseArgs({ args: [...args], options }).values
+  const {
+    source,
+    install: other,
+    installed,
+    focus,
+    report,
+    ...chosen
+  } = parseArgs({ args: [...args], options }).values
   if (source === undefined) throw new Error(usage)
   const routing = oneOf(routings, chosen.clustersetip)
   const stack = oneOf(families, chosen.families)
-  const kind = `${routing}-${stack.toLowerCase()}`
+  const proxyMode = oneOf(proxyModes, chosen['proxy-mode'])
+  const kind = [routing, stack, proxyMode, ...(installed ? ['pods'] : [])].join('-').toLowerCase()
   const work = join(cacheFolder(), 'mcs-conformance', kind)
   mkdirSync(work, { recursive: true })
   const program = buildSuite(requireSuite(source), work)
-  const lab = await startClusters({ name: `conformance-${kind}`, count: 2, nodes: true, families: stack })
+  const lab = await startClusters({
+    name: `mcs-${kind}`,
+    count: 2,
+    nodes: true,
+    families: stack,
+    proxyMode,
+  })
   try {
     const kubeconfig = lab.clusters.map(cluster => cluster.kubeconfig).join(delimiter)
     await requireTwoClusters(lab)
     await control(lab, program, kubeconfig)
-    if (install === undefined) await startClusterSet(lab, routing)
-    else installOther(install, kubeconfig)
-    all(program, kubeconfig, focus, install === undefined ? implementation() : [])
+    if (other !== undefined) installOther(other, kubeconfig)
+    else if (installed) await installPods(lab, routing)
+    else await startClusterSet(lab, routing)
+    all(program, kubeconfig, focus, other === undefined ? implementation() : [])
     if (report !== undefined) copyReport(work, report)
   } finally {
     const logs = await lab.stop({ keepLogs: true })

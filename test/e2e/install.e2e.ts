@@ -1,7 +1,7 @@
 // docs/install.md on two clusters: pods of ours, with the rights of deploy/ alone, and pods that use what they bring about.
 import { beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { hubNamespace, type Installation, memberNamespace, prepareInstallation } from './installation.ts'
+import { hubNamespace, type Installation, install, memberNamespace } from './installation.ts'
 import { skipsNodes } from './lab/capabilities.ts'
 import type { LabCluster } from './lab/cluster.ts'
 import { podImage } from './lab/images.ts'
@@ -48,13 +48,7 @@ describe.skipIf(skipsNodes())('two clusters, the hub in one of them', () => {
     }, 60_000)
 
   beforeAll(async () => {
-    installation = await prepareInstallation(lab.folder, [east(), west()])
-    await installation.block('apply -k deploy/example/hub')
-    await installation.block('token create')
-    await installation.block('apply -k deploy/example/east')
-    await installation.block('--for condition=Available apiservice')
-    await installation.block('rollout status deployment/isthmus-dns')
-    await installation.block('rollout restart deployment/coredns')
+    installation = await install(lab.folder, [east(), west()])
     await apply(east(), [...client, ...server])
     await apply(west(), client)
     for (const { kubectl } of [east(), west()])

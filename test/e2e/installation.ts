@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { copyOfDeploy } from '../support/deploy.ts'
 import { codeBlocks } from '../support/markdown.ts'
 import { Shell } from '../support/shell.ts'
-import { addressesOf } from './lab/addresses.ts'
+import { inUrl } from './lab/addresses.ts'
 import { type LabCluster, nodeName } from './lab/cluster.ts'
 import { run } from './lab/command.ts'
 import { programs } from './lab/programs.ts'
@@ -18,21 +18,49 @@ export type Installation = {
   block(text: string): Promise<string>
 }
 
+/** What has to be pasted to have hub, members and DNS in both clusters, by a text that the block has. */
+const blocksToInstall = [
+  'apply -k deploy/example/hub',
+  'token create',
+  'apply -k deploy/example/east',
+  '--for condition=Available apiservice',
+  'rollout status deployment/isthmus-dns',
+  'rollout restart deployment/coredns',
+]
+
+/**
+ * Installs hub, members and DNS by the commands of the page. The hub's cluster is the first. Members have these settings
+ * besides, such as `ISTHMUS_CLUSTERSETIP=local`.
+ */
+export async function install(
+  lab: string,
+  clusters: readonly [LabCluster, LabCluster],
+  settings: readonly string[] = [],
+): Promise<Installation> {
+  const installation = await prepareInstallation(lab, clusters, settings)
+  for (const text of blocksToInstall) await installation.block(text)
+  return installation
+}
+
 /**
  * Makes the image, brings it into the clusters' containerd, gives them volumes, and writes into a copy of deploy/ what
- * users are told to write. The hub's cluster is the first.
+ * users are told to write.
  */
-export async function prepareInstallation(
+async function prepareInstallation(
   lab: string,
-  clusters: readonly [LabCluster, ...LabCluster[]],
+  clusters: readonly [LabCluster, LabCluster],
+  settings: readonly string[],
 ): Promise<Installation> {
   await provideImage(lab, clusters)
   const [withHub] = clusters
   await provideVolume(withHub, 'isthmus-hub', hubNamespace)
   for (const cluster of clusters) await provideVolume(cluster, 'isthmus-member', memberNamespace)
-  const overlay = join(copyOfDeploy(lab), 'example/hub/kustomization.yaml')
-  const [address] = addressesOf(withHub.name).node
-  writeFileSync(overlay, readFileSync(overlay, 'utf8').replace('hub.example.com', address))
+  const examples = join(copyOfDeploy(lab), 'example')
+  replaceIn(join(examples, 'hub'), 'hub.example.com', inUrl(withHub.addresses.node[0]))
+  for (const { name } of clusters) {
+    const id = `- ISTHMUS_CLUSTER_ID=${name}`
+    replaceIn(join(examples, name), id, [id, ...settings.map(setting => `- ${setting}`)].join('\n  '))
+  }
   const shell = shellFor(lab, clusters)
   const blocks = codeBlocks(readFileSync('docs/install.md', 'utf8'), 'sh')
   return {
@@ -42,6 +70,13 @@ export async function prepareInstallation(
       return shell.run(found[0] ?? '')
     },
   }
+}
+
+function replaceIn(overlay: string, before: string, after: string): void {
+  const path = join(overlay, 'kustomization.yaml')
+  const text = readFileSync(path, 'utf8')
+  if (!text.includes(before)) throw new Error(`${path} does not have: ${before}`)
+  writeFileSync(path, text.replace(before, after))
 }
 
 /** With the kubectl of the lab, and a context for each cluster. */
