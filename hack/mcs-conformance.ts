@@ -4,8 +4,9 @@ import { createHash } from 'node:crypto'
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import type { Routing } from '../src/derive/desired.ts'
 import { errorText } from '../src/kernel/abort.ts'
-import { type Routing, startClusterSet } from '../test/e2e/clusterset.ts'
+import { startClusterSet } from '../test/e2e/clusterset.ts'
 import { install } from '../test/e2e/installation.ts'
 import { type Lab, startClusters } from '../test/e2e/lab/clusters.ts'
 import { cacheFolder } from '../test/support/go-module.ts'
@@ -29,7 +30,7 @@ type GinkgoSpec = {
   readonly RunTime: number
 }
 
-const usage = `usage: node hack/mcs-conformance.ts --source=FOLDER [--installed] [--clustersetip=shared|local] [--families=dual|IPv4|IPv6]
+const usage = `usage: node hack/mcs-conformance.ts --source=FOLDER [--installed] [--clustersetip=shared|shared-keep-source|local] [--families=dual|IPv4|IPv6]
        node hack/mcs-conformance.ts --source=FOLDER --install=COMMAND
 
 FOLDER is a checkout of kubernetes-sigs/mcs-api at ${suite.commit}.
@@ -154,7 +155,7 @@ async function installPods({ clusters, folder }: Lab, routing: Routing): Promise
   }
 }
 
-const routings = ['shared', 'local'] as const
+const routings = ['shared', 'shared-keep-source', 'local'] as const
 const families = ['dual', 'IPv4', 'IPv6'] as const
 const proxyModes = ['nftables', 'iptables'] as const
 

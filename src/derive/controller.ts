@@ -62,7 +62,7 @@ export class DeriveController {
     signal: AbortSignal,
   ): Promise<void> {
     const written = await this.#write(desired, current, signal)
-    if (written === undefined || this.#options.routing !== 'shared') return
+    if (written === undefined || this.#options.routing === 'local') return
     const status = desiredStatus(imported, written)
     if (equalJson(written.status, status)) return
     await this.#options.local.replace(services, { ...written, status }, { subresource: 'status' }, signal)

@@ -12,9 +12,12 @@ type Port = NonNullable<ServiceSpec['ports']>[number]
 /**
  * How packets to the address of an import find their way.
  * - shared: to the ClusterSetIP, the same in every cluster, which the Service has as the address of a load balancer.
+ * - shared-keep-source: so too, and they keep their source address. For kube-proxy this is `externalTrafficPolicy: Local`,
+ *   which costs a node port for health checks: of pods it takes the packets to all endpoints, as any policy does, but
+ *   does not masquerade them.
  * - local: to an address of this cluster, which the Service is given as any other.
  */
-export type Routing = 'shared' | 'local'
+export type Routing = 'shared' | 'shared-keep-source' | 'local'
 
 /** Nobody else takes care of load balancers of this class. */
 const loadBalancerClass = 'isthmus.dev/clusterset'
@@ -36,7 +39,7 @@ export function desiredService(
   if (spec?.type !== 'ClusterSetIP' || metadata.deletionTimestamp !== undefined) return undefined
   if (metadata.annotations?.[wellKnown.exportedKeys] === undefined) return undefined
   if (spec.ports.length === 0 || (spec.ipFamilies ?? []).length === 0) return undefined
-  if (routing === 'shared' && (spec.ips ?? []).length === 0) return undefined
+  if (routing !== 'local' && (spec.ips ?? []).length === 0) return undefined
   const { namespace = '', name, uid = '' } = metadata
   const own = current?.metadata ?? { namespace, name: derivedServiceName(metadata) }
   const { status: _status, ...there } = current ?? { apiVersion, kind }
@@ -55,9 +58,7 @@ function specOf(spec: NonNullable<ServiceImport['spec']>, routing: Routing): Ser
   const { ipFamilies = [], ports } = spec
   const affinity = spec.sessionAffinity ?? 'None'
   return {
-    ...(routing === 'shared'
-      ? { type: 'LoadBalancer', loadBalancerClass, allocateLoadBalancerNodePorts: false }
-      : { type: 'ClusterIP' }),
+    ...(routing === 'local' ? { type: 'ClusterIP' } : balanced(routing)),
     ipFamilies,
     ipFamilyPolicy: ipFamilies.length > 1 ? 'RequireDualStack' : 'SingleStack',
     ports: ports.map(portOf),
@@ -70,13 +71,23 @@ function specOf(spec: NonNullable<ServiceImport['spec']>, routing: Routing): Ser
   }
 }
 
+function balanced(routing: Exclude<Routing, 'local'>): ServiceSpec {
+  return {
+    type: 'LoadBalancer',
+    loadBalancerClass,
+    allocateLoadBalancerNodePorts: false,
+    externalTrafficPolicy: routing === 'shared-keep-source' ? 'Local' : 'Cluster',
+  }
+}
+
 /** What the API server has added; all else is ours to say. */
 function givenTo(spec: ServiceSpec, routing: Routing): ServiceSpec {
-  const { clusterIP, clusterIPs, externalTrafficPolicy } = spec
+  const { clusterIP, clusterIPs, healthCheckNodePort } = spec
+  const hasHealthPort = routing === 'shared-keep-source' && healthCheckNodePort !== undefined
   return {
     ...(clusterIP === undefined ? {} : { clusterIP }),
     ...(clusterIPs === undefined ? {} : { clusterIPs }),
-    ...(externalTrafficPolicy === undefined || routing === 'local' ? {} : { externalTrafficPolicy }),
+    ...(hasHealthPort ? { healthCheckNodePort } : {}),
   }
 }
 

@@ -30,10 +30,10 @@ const settings = {
     {
       placeholder: 'HOW',
       description:
-        'Behind a kube-apiserver, how pods reach imports: shared, at the ClusterSetIP that is the same in every cluster, or local, at an address of their own cluster.',
+        'Behind a kube-apiserver, how pods reach imports: shared, at the ClusterSetIP that is the same in every cluster; shared-keep-source, so too and with the source address of the pod kept, at the price of a node port for each import; or local, at an address of their own cluster.',
       default: 'shared',
     },
-    ['shared', 'local'],
+    ['shared', 'shared-keep-source', 'local'],
   ),
   controllers,
 }

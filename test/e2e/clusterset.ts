@@ -2,9 +2,12 @@
  * Isthmus on the clusters of a lab: a hub beside them, and for each a member and its DNS on the node. Processes of their
  * own, with the accounts, rights and Services of deploy/ and no others, and CoreDNS with the block of our overlay.
  */
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { ClusterClient } from '../../src/cluster/client.ts'
 import { parseYaml } from '../../src/codec/yaml.ts'
+import type { Routing } from '../../src/derive/desired.ts'
+import { contextClient } from '../support/fleet-client.ts'
 import { writeAccountKubeconfig } from './account.ts'
 import { untilAvailable } from './aggregated-member.ts'
 import { fabricAddress, inUrl } from './lab/addresses.ts'
@@ -20,10 +23,9 @@ export type ClusterSet = {
   route(routing: Routing): Promise<void>
   /** kubectl with all rights on the hub. */
   onHub(...args: readonly string[]): Promise<string>
+  /** A client of the hub with all rights. Close it. */
+  hubClient(): Promise<ClusterClient>
 }
-
-/** How members route imports. */
-export type Routing = 'shared' | 'local'
 
 const namespace = 'isthmus-system'
 const hubPort = 7443
@@ -60,6 +62,13 @@ export async function startClusterSet(lab: Lab, routing: Routing): Promise<Clust
         await member.start()
         await untilAvailable(cluster)
       }
+    },
+    hubClient: async () => {
+      const path = join(home, 'forwarded.kubeconfig')
+      const target = `${inUrl(host)}:${hubPort}`
+      const text = readFileSync(join(home, 'kubeconfig'), 'utf8')
+      writeFileSync(path, text.replaceAll(`https://${target}`, await lab.reach(target)), { mode: 0o600 })
+      return contextClient(path, 'hub')
     },
     onHub: (...args) => run(lab.beside.command([...kubectl, ...args]), { lab: lab.folder }),
   }

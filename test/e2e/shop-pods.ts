@@ -80,12 +80,12 @@ export function inClient({ kubectl }: LabCluster, script: string): Promise<strin
   return kubectl.run(['exec', 'client', '-n', namespace, '--', 'bash', '-c', script])
 }
 
-/** One field of an object of the shop, its words apart. */
+/** One field of an object of the shop, or of those that a selector finds, its words apart. */
 export async function field(
   { kubectl }: LabCluster,
   object: string,
   path: string,
 ): Promise<readonly string[]> {
-  const found = await kubectl.run(['get', object, '-n', namespace, '-o', `jsonpath=${path}`])
+  const found = await kubectl.run(['get', ...object.split(' '), '-n', namespace, '-o', `jsonpath=${path}`])
   return found.split(' ').filter(Boolean)
 }

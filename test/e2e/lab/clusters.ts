@@ -14,6 +14,7 @@ import { type ClusterOptions, type LabCluster, startOnLoopback } from './cluster
 import { here, type Place } from './daemon.ts'
 import type { Flags } from './flags.ts'
 import { claimFolder } from './folder.ts'
+import { forwardPort } from './forward.ts'
 import { toolsProgram, writeImages } from './images.ts'
 import { makeFabric } from './node.ts'
 import type { ProxyMode } from './node-agents.ts'
@@ -43,6 +44,8 @@ export type Lab = {
   readonly clusters: readonly LabCluster[]
   /** For processes beside the nodes, which these reach at the fabric's addresses. The machine itself without nodes. */
   readonly beside: Place
+  /** The URL on loopback of a server that runs there, by its host and port. */
+  reach(target: string): Promise<string>
   /** Leaves nothing but the logs, if asked, and returns where these are. */
   stop(options?: { readonly keepLogs: boolean }): Promise<string | undefined>
 }
@@ -63,13 +66,14 @@ export async function startClusters(options: LabOptions): Promise<Lab> {
       apiServerFlags: options.apiServerFlags ?? {},
       controllerFlags: options.controllerFlags ?? {},
     }))
-    const { clusters, beside } = options.nodes
+    const { clusters, beside, reach } = options.nodes
       ? await withNodes(each, options.proxyMode ?? 'nftables', steps)
       : await withoutNodes(each, steps)
     return {
       folder,
       clusters,
       beside,
+      reach,
       stop: ({ keepLogs } = { keepLogs: false }) => stopLab(folder, keepLogs),
     }
   } catch (cause) {
@@ -87,7 +91,7 @@ async function withNodes(
   each: readonly ClusterOptions[],
   proxyMode: ProxyMode,
   steps: Steps,
-): Promise<Pick<Lab, 'clusters' | 'beside'>> {
+): Promise<Pick<Lab, 'clusters' | 'beside' | 'reach'>> {
   const lab = each[0]?.lab ?? ''
   const tools = toolsProgram()
   const [fabric, images] = await Promise.all([
@@ -96,17 +100,19 @@ async function withNodes(
   ])
   const common = { tools, images, fabricPid: fabric.pid, proxyMode, steps }
   const clusters = await Promise.all(each.map(one => startOnNode({ ...one, ...common })))
-  return { clusters, beside: fabric.place }
+  const log = join(lab, 'fabric', 'log', 'forward.log')
+  const reach = (target: string): Promise<string> => forwardPort({ lab, log, tools, pid: fabric.pid, target })
+  return { clusters, beside: fabric.place, reach }
 }
 
 async function withoutNodes(
   each: readonly ClusterOptions[],
   steps: Steps,
-): Promise<Pick<Lab, 'clusters' | 'beside'>> {
+): Promise<Pick<Lab, 'clusters' | 'beside' | 'reach'>> {
   const clusters = await Promise.all(
     each.map(one => steps.time(`${one.name}: control plane`, () => startOnLoopback(one))),
   )
-  return { clusters, beside: here }
+  return { clusters, beside: here, reach: async target => `https://${target}` }
 }
 
 async function stopLab(folder: string, keepLogs: boolean): Promise<string | undefined> {

@@ -4,12 +4,12 @@ import { eventually } from '../../support/eventually.ts'
 import { addressesIn, addressesOf, inUrl } from './addresses.ts'
 import { assembleCluster, type ClusterOptions, type LabCluster, nodeName, startParts } from './cluster.ts'
 import { startContainerRuntime } from './container-runtime.ts'
-import { type Daemon, daemon, here } from './daemon.ts'
+import type { Daemon } from './daemon.ts'
 import { startDns } from './dns.ts'
+import { forwardPort } from './forward.ts'
 import { makeNode } from './node.ts'
 import { kubelet, kubeProxy, type ProxyMode } from './node-agents.ts'
 import type { Part } from './programs.ts'
-import { freePort } from './ready.ts'
 import type { Steps } from './steps.ts'
 
 export type NodeClusterOptions = ClusterOptions & {
@@ -31,7 +31,9 @@ export async function startOnNode(options: NodeClusterOptions): Promise<LabClust
   const node = await steps.time(`${name}: namespaces`, () =>
     makeNode({ lab, name, folder, tools }, options.fabricPid),
   )
-  const forwarded = await forwardPort(options, addresses.node[0], node.pid)
+  const target = `${inUrl(addresses.node[0])}:${apiServerPort}`
+  const log = join(folder, 'log', 'forward.log')
+  const forwarded = await forwardPort({ lab, log, tools, pid: node.pid, target })
   const site = { place: node.place, address: addresses.node[0], port: apiServerPort, forwarded }
   const controls = await assembleCluster(options, site)
   const agents = { ...options, folder, addresses, place: node.place, identities: controls.identities }
@@ -52,24 +54,6 @@ export async function startOnNode(options: NodeClusterOptions): Promise<LabClust
   await steps.time(`${name}: node`, () => nodeReady(cluster, parts.values()))
   await steps.time(`${name}: DNS`, () => startDns(cluster))
   return cluster
-}
-
-/** The URL on loopback of the API server in the namespaces of this process. */
-async function forwardPort(
-  { lab, name, tools }: NodeClusterOptions,
-  address: string,
-  pid: number,
-): Promise<string> {
-  const listen = `127.0.0.1:${await freePort()}`
-  const target = `${inUrl(address)}:${apiServerPort}`
-  const forward = daemon({
-    lab,
-    log: join(lab, name, 'log', 'forward.log'),
-    place: here,
-    argv: () => [tools, 'forward', listen, String(pid), target],
-  })
-  forward.start()
-  return `https://${listen}`
 }
 
 async function nodeReady(cluster: LabCluster, agents: Iterable<Daemon>): Promise<void> {

@@ -61,6 +61,7 @@ describe('the derived Service', () => {
         type: 'LoadBalancer',
         loadBalancerClass: 'isthmus.dev/clusterset',
         allocateLoadBalancerNodePorts: false,
+        externalTrafficPolicy: 'Cluster',
         ipFamilies: ['IPv4', 'IPv6'],
         ipFamilyPolicy: 'RequireDualStack',
         ports: [
@@ -76,6 +77,14 @@ describe('the derived Service', () => {
       { ip: '10.112.0.1', ipMode: 'VIP' },
       { ip: 'fd00::1', ipMode: 'VIP' },
     ])
+  })
+
+  it('leaves packets their source where that is asked for', () => {
+    const service = desiredService(imported(), 'shared-keep-source', undefined)
+    expect(service?.spec).toEqual({
+      ...desiredService(imported(), 'shared', undefined)?.spec,
+      externalTrafficPolicy: 'Local',
+    })
   })
 
   it('has an address of its cluster where ClusterSetIPs are not routed', () => {
@@ -149,6 +158,20 @@ describe('a derived Service that is there', () => {
       const desired = desiredService(imported(), 'shared', wrong) ?? first
       expect(sameService(wrong, desired)).toBe(false)
       expect(desired.spec).not.toHaveProperty('selector')
+    }
+  })
+
+  it('keeps the node port for health checks as long as it needs one', () => {
+    const kept = {
+      ...there,
+      spec: { ...there.spec, externalTrafficPolicy: 'Local', healthCheckNodePort: 30_123 },
+    }
+    const same = desiredService(imported(), 'shared-keep-source', kept) ?? first
+    expect(sameService(kept, same)).toBe(true)
+    for (const routing of ['shared', 'local'] as const) {
+      const other = desiredService(imported(), routing, kept) ?? first
+      expect(sameService(kept, other)).toBe(false)
+      expect(other.spec).not.toHaveProperty('healthCheckNodePort')
     }
   })
 
