@@ -8,6 +8,7 @@ import (
 )
 
 var programs = map[string]func(arguments []string) error{
+	"ask":     ask,
 	"forward": forward,
 	"pause":   pause,
 	"serve":   serve,
@@ -20,7 +21,7 @@ func main() {
 	}
 	program, known := programs[name]
 	if !known {
-		fmt.Fprintln(os.Stderr, "usage: tools pause | forward LISTEN PID TARGET | serve PORT")
+		fmt.Fprintln(os.Stderr, "usage: tools pause | forward LISTEN PID TARGET | serve PORT | ask ADDRESS SECONDS")
 		os.Exit(2)
 	}
 	if err := program(arguments); err != nil {
