@@ -14,7 +14,8 @@ export type AggregatedMember = {
   readonly process: RoleProcess
   /** Stops it, or kills it. */
   stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>
-  start(): Promise<void>
+  /** With more flags, if told. */
+  start(flags?: readonly string[]): Promise<void>
 }
 
 const namespace = 'isthmus-system'
@@ -65,8 +66,8 @@ export async function startAggregatedMember(
       if (signal === 'SIGKILL') await process.kill()
       else await process.stop()
     },
-    start: async () => {
-      process = await startRole(args)
+    start: async (flags = []) => {
+      process = await startRole([...args, ...flags])
     },
   }
 }
