@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { afterAll, describe, expect, it } from 'vitest'
 import { productImage } from '../../hack/image/product-root.ts'
 import manifest from '../../package.json' with { type: 'json' }
@@ -22,6 +23,11 @@ type Container = {
   readonly image: string
   readonly args: readonly [string, ...string[]]
   readonly env?: readonly { readonly name: string }[]
+  readonly ports?: readonly {
+    readonly name: string
+    readonly containerPort: number
+    readonly protocol: string
+  }[]
   readonly securityContext: unknown
   readonly resources: unknown
   readonly livenessProbe: unknown
@@ -116,6 +122,31 @@ describe.skipIf(kubectl === undefined)('deploy', () => {
           readinessProbe: { httpGet: { path: expect.stringMatching(/^\/readyz(\?exclude=store)?$/) } },
         },
       ])
+    }
+  })
+
+  it('has a NetworkPolicy for each, which lets in what it listens on and nothing else', () => {
+    const objects = ['example/hub', 'example/east'].flatMap(built)
+    for (const { metadata, spec } of deployments()) {
+      const { matchLabels } = spec.selector
+      const policies = objects.filter(({ kind, spec: other }) => {
+        const { podSelector } = Object(other)
+        return kind === 'NetworkPolicy' && isDeepStrictEqual(podSelector.matchLabels, matchLabels)
+      })
+      const [{ ports = [], livenessProbe, readinessProbe, args }] = spec.template.spec.containers
+      const listens = ports.map(({ name, protocol }) => ({ port: name, protocol }))
+      expect(policies, metadata.name).toMatchObject([{ spec: { ingress: [{ ports: listens }] } }])
+      // The numbers are those of the settings, or their defaults.
+      const settings = Object.entries(commands[args[0]]?.settings ?? {}).filter(([key]) => /port$/i.test(key))
+      const numbers = settings.map(([key, setting]) => {
+        const flag = `--${flagName(key)}=`
+        return Number(args.find(arg => arg.startsWith(flag))?.slice(flag.length) ?? setting.default)
+      })
+      expect(new Set(ports.map(({ containerPort }) => containerPort)), metadata.name).toEqual(
+        new Set(numbers),
+      )
+      for (const probe of [livenessProbe, readinessProbe])
+        expect(listens.map(({ port }) => port)).toContain(Object(probe).httpGet.port)
     }
   })
 
