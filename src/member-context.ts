@@ -38,6 +38,8 @@ export type MemberFlowOptions = {
   readonly heartbeatMs: number
   /** How the cluster routes packets to imports; absent where nothing does. */
   readonly routing?: Routing | undefined
+  /** The Service by which the cluster finds this member; absent where nothing does. */
+  readonly service?: Ref | undefined
   readonly clock: Clock
   readonly log: Logger
   readonly metrics: Metrics

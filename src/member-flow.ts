@@ -7,6 +7,7 @@
 import { startDeriving } from './derive-flow.ts'
 import { ExportFlow } from './export-flow.ts'
 import { ExportWarnings } from './export-warnings.ts'
+import { leaveWhenAsked } from './heartbeat/leave.ts'
 import { reportHeartbeats } from './heartbeat/report.ts'
 import { ImportFlow } from './import-flow.ts'
 import { background } from './kernel/abort.ts'
@@ -31,6 +32,8 @@ export function startMemberFlow(options: MemberFlowOptions, signal: AbortSignal)
     imports.startLocal()
     exports.startLocal()
     if (context.routing !== undefined) startDeriving(context, context.routing)
+    const { service } = context
+    if (service !== undefined) leaveWhenAsked({ ...context, service, services: context.informers.services })
   })
   const { exportedServices, exportedSlices, importables, importedServices } = context.informers
   const exporting = Promise.all([started, exportedServices.synced, exportedSlices.synced])

@@ -49,7 +49,7 @@ const namespaced: readonly Grant[] = [
 ]
 /** The member's own record. */
 const own: readonly Grant[] = [
-  { group: hubGroup, resource: 'memberclusters', verbs: ['get'] },
+  { group: hubGroup, resource: 'memberclusters', verbs: ['get', 'delete'] },
   { group: hubGroup, resource: 'memberclusters/status', verbs: ['get'] },
 ]
 /** Asking for a certificate. */

@@ -20,7 +20,13 @@ export const wellKnown = {
   exports: 'isthmus.dev/exports',
   /** Annotation of the imports that an agent made without the hub, which has not told of the service yet. */
   unmerged: 'isthmus.dev/unmerged',
+  /** Annotation of the member's own Service: that the cluster is to leave its ClusterSet, and what came of it. */
+  leave: 'isthmus.dev/leave',
 } as const
+
+/** The question and the good answer of the annotation `leave`; any other answer says why not. */
+export const leaveAsked = 'asked'
+export const leaveDone = 'done'
 
 /** The annotations of an object by which its users choose what Isthmus does with it. */
 export function optionsIn(

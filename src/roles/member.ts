@@ -200,6 +200,7 @@ class Agent {
       families: this.#options.families,
       heartbeatMs: this.#options.heartbeatMs ?? defaultHeartbeatMs,
       routing: this.#options.routing,
+      service: this.#options.aggregation?.service,
       clock,
       log,
       metrics,

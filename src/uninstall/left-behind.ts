@@ -18,7 +18,6 @@ export async function leftBehind(cluster: Cluster, signal: AbortSignal): Promise
   return [
     ...asked.flat(),
     'the volume of the member, with its ServiceExports and its membership, until its namespace is deleted',
-    'on the hub: the MemberCluster of this cluster and the namespace in its status; delete both there, or other clusters keep its endpoints',
   ]
 }
 

@@ -8,46 +8,37 @@ import { EndpointSliceKind } from '../api/kinds/endpoint-slice.ts'
 import { ServiceKind } from '../api/kinds/service.ts'
 import type { KubeObject } from '../api/meta.ts'
 import { serviceManager, sliceManager, wellKnown } from '../api/well-known.ts'
-import { apiServices, isServedBy, type ServiceName } from '../cluster/api-services.ts'
-import { type Cluster, keyOf, type Ref, type Resource, resource, type Selection } from '../cluster/cluster.ts'
+import { apiServices, isServedBy } from '../cluster/api-services.ts'
+import { keyOf, type Ref, type Resource, resource, type Selection } from '../cluster/cluster.ts'
 import { sleep } from '../kernel/abort.ts'
-import type { Clock } from '../kernel/clock.ts'
 import { isReason } from '../kernel/errors.ts'
+import { leaveClusterSet } from './leave.ts'
 import { leftBehind } from './left-behind.ts'
-
-export type UninstallOptions = {
-  readonly cluster: Cluster
-  /** `<version>.<group>` of each. */
-  readonly apiServices: readonly string[]
-  /** Of the member; its Deployment has the same name. */
-  readonly service: ServiceName
-  readonly clock: Clock
-  /** Told each thing that is done, and what is left. */
-  report(line: string): void
-}
+import { deployments, podsOf, type UninstallOptions } from './member.ts'
 
 const pollMs = 500
 const podPolls = 120
-const deployments = workload('apps', 'v1', 'Deployment', 'deployments')
-const pods = workload('', 'v1', 'Pod', 'pods')
-
-function workload(group: string, version: string, kind: string, plural: string): Resource<KubeObject> {
-  const apiVersion = group === '' ? version : `${group}/${version}`
-  return { group, version, apiVersion, kind, plural, namespaced: true }
-}
 
 /** Rejects when the signal aborts before all is gone, or when it may not do what it has to. */
 export async function uninstall(options: UninstallOptions, signal: AbortSignal): Promise<void> {
   const left = await leftBehind(options.cluster, signal)
   // First: while they lead to a server that is away, no namespace of the cluster can be deleted.
   await removeApiServices(options, signal)
+  const why = await leaveClusterSet(options, signal)
   // Then who would make again what is removed after it.
   await stopMember(options, signal)
   const derived = { labelSelector: `${wellKnown.serviceManagedBy}=${serviceManager}` }
   await removeAll(options, resource(ServiceKind), derived, signal)
   const imported = { labelSelector: `${wellKnown.managedBy}=${sliceManager}` }
   await removeAll(options, resource(EndpointSliceKind), imported, signal)
-  for (const line of left) options.report(`left: ${line}`)
+  for (const line of [...left, onHub(why)]) options.report(`left: ${line}`)
+}
+
+/** `why` the cluster has not left its ClusterSet; undefined when it has. */
+function onHub(why: string | undefined): string {
+  return why === undefined
+    ? 'on the hub: the namespace of this cluster, of which nothing counts any more; delete it there'
+    : `on the hub: the MemberCluster of this cluster and the namespace in its status (${why}); delete both there, or other clusters keep its endpoints`
 }
 
 async function removeApiServices(options: UninstallOptions, signal: AbortSignal): Promise<void> {
@@ -62,13 +53,10 @@ async function removeApiServices(options: UninstallOptions, signal: AbortSignal)
 
 /** Resolves when none of its pods is left, or when they stay too long: a node that is gone keeps its pods for ever. */
 async function stopMember(options: UninstallOptions, signal: AbortSignal): Promise<void> {
-  const { clock, cluster, report, service } = options
-  const { namespace, name } = service
+  const { clock, report, service } = options
   await remove(options, deployments, service, signal)
-  const component = name.replace(/^isthmus-/, '')
-  const labelSelector = `app.kubernetes.io/name=isthmus,app.kubernetes.io/component=${component}`
   for (let polls = 0; ; polls += 1) {
-    const { items } = await cluster.list(pods, { namespace, labelSelector }, signal)
+    const items = await podsOf(options, signal)
     if (items.length === 0) return
     if (polls === podPolls) {
       for (const { metadata } of items) report(`left: Pod ${keyOf(metadata)}, which does not end`)

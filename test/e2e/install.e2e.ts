@@ -1,11 +1,15 @@
 // docs/install.md on two clusters: pods of ours, with the rights of deploy/ alone, and pods that use what they bring about.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { hubNamespace, type Installation, install, memberNamespace } from './installation.ts'
 import { skipsNodes } from './lab/capabilities.ts'
 import type { LabCluster } from './lab/cluster.ts'
+import { run } from './lab/command.ts'
 import { podImage } from './lab/images.ts'
 import { useLab } from './lab/use-lab.ts'
+import { trafficOf } from './open-ports.ts'
 
 const namespace = 'shop'
 const url = 'http://web.shop.svc.clusterset.local/'
@@ -70,6 +74,24 @@ describe.skipIf(skipsNodes())('two clusters, the hub in one of them', () => {
     }
   })
 
+  // The network of these clusters enforces no NetworkPolicy: what pods do is held against what policies say.
+  it('listens on what its NetworkPolicies let in, all of it, and dials what they let out', async () => {
+    const dialled = new Map<string, readonly string[]>()
+    for (const where of [hubNamespace, memberNamespace]) {
+      for (const [pod, { real, allowed }] of Object.entries(await trafficOf(east(), where))) {
+        expect(real.inward, pod).toEqual(allowed.inward)
+        dialled.set(pod.replace(/-[^-]+-[^-]+$/, ''), real.outward)
+        if (!allowed.outward.includes('everything'))
+          expect(allowed.outward, pod).toEqual(expect.arrayContaining([...real.outward]))
+      }
+    }
+    expect(Object.fromEntries(dialled)).toEqual({
+      'isthmus-hub': [],
+      'isthmus-member': ['TCP'],
+      'isthmus-dns': ['TCP'],
+    })
+  })
+
   it('imports in one cluster what is exported in the other', async () => {
     await installation.block('kind: ServiceExport')
   })
@@ -115,6 +137,7 @@ describe.skipIf(skipsNodes())('two clusters, the hub in one of them', () => {
     expect(output).toMatch(/^deleted: Service shop\/derived-/m)
     expect(output).toMatch(/^deleted: EndpointSlice shop\//m)
     expect(output).toMatch(/^left: ConfigMap kube-system\/coredns/m)
+    expect(output).toMatch(/^left: on the hub: the MemberCluster .* \(the member does not run/m)
     await installation.block('delete -k deploy/uninstall')
     await kubectl.run(['wait', '--for=delete', 'namespace/waits', '--timeout=60s'])
     await expect(kubectl.run(['get', 'namespace', memberNamespace])).rejects.toThrow('not found')
@@ -124,4 +147,32 @@ describe.skipIf(skipsNodes())('two clusters, the hub in one of them', () => {
     expect(await kubectl.run(['api-resources', '-o', 'name'])).not.toContain('multicluster')
     await kubectl.run(['delete', 'namespace', namespace, '--timeout=60s'])
   })
+
+  it('goes away with hub and member alive, and tells the hub', async () => {
+    const kubectl = (...args: readonly string[]): Promise<string> => east().kubectl.run(args)
+    const onHub = await startHubAgain()
+    expect(await onHub('get', 'memberclusters', '-o', 'name')).toMatch(/[/]east\n.*[/]west\n/)
+    await onHub('wait', '--for=condition=Available', 'membercluster/east', '--timeout=60s')
+    await kubectl('apply', '-k', join(lab.folder, 'deploy/uninstall'))
+    const job = ['--namespace=isthmus-uninstall', 'job/isthmus-uninstall']
+    await kubectl('wait', '--for=condition=Complete', ...job, '--timeout=120s')
+    const output = await kubectl('logs', ...job)
+    expect(output).toMatch(/^deleted: MemberCluster of this cluster, on the hub$/m)
+    expect(output).toMatch(/^left: on the hub: the namespace of this cluster/m)
+    expect(await onHub('get', 'memberclusters', '-o', 'name')).toBe('membercluster.hub.isthmus.dev/west\n')
+  })
+
+  /** Resolves with the hub's own kubectl when the hub is ready. */
+  async function startHubAgain(): Promise<(...args: readonly string[]) => Promise<string>> {
+    const hub = ['deployment/isthmus-hub', '-n', hubNamespace]
+    await east().kubectl.run(['scale', ...hub, '--replicas=1'])
+    await east().kubectl.run(['rollout', 'status', ...hub, '--timeout=120s'])
+    const read = 'process.stdout.write(fs.readFileSync(process.env.ISTHMUS_HOME + "/kubeconfig"))'
+    const text = await east().kubectl.run(['exec', ...hub, '--', 'node', '--eval', read])
+    const path = join(lab.folder, 'hub.kubeconfig')
+    writeFileSync(path, text.replace(/server: .*/, `server: https://${east().addresses.node[0]}:30443`))
+    const { beside } = lab.up()
+    const kubectl = [join(lab.folder, 'bin/kubectl'), '--kubeconfig', path]
+    return (...args) => run(beside.command([...kubectl, ...args]), { lab: lab.folder })
+  }
 })

@@ -61,6 +61,7 @@ it.each([
   'create events.events.k8s.io in member-east',
   'get memberclusters east',
   'get memberclusters/status east',
+  'delete memberclusters east',
   'create memberjoins',
 ])('a member may %s', async access => {
   expect(await decide(member('east'), access)).toBe('allow')
@@ -84,7 +85,10 @@ it.each([
   'patch memberclusters/status east',
   'update memberclusters/status east',
   'get memberclusters/status west',
-  'delete memberclusters east',
+  'delete memberclusters west',
+  'delete memberclusters',
+  'deletecollection memberclusters',
+  'delete memberclusters/status east',
   'list memberjoins',
   'get clustersetservices shop.web',
   'list namespaces.',

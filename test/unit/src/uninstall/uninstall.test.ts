@@ -7,9 +7,11 @@ import type { KubeObject } from '../../../../src/api/meta.ts'
 import { serviceManager, sliceManager, wellKnown } from '../../../../src/api/well-known.ts'
 import { apiServices } from '../../../../src/cluster/api-services.ts'
 import { keyOf, type Resource, resource } from '../../../../src/cluster/cluster.ts'
+import { startInformer } from '../../../../src/cluster/informer.ts'
 import { MemoryCluster, type MemoryRequest } from '../../../../src/cluster/memory.ts'
-import { never } from '../../../../src/kernel/abort.ts'
+import { background, never } from '../../../../src/kernel/abort.ts'
 import { unavailable } from '../../../../src/kernel/errors.ts'
+import { silentLogger } from '../../../../src/kernel/log.ts'
 import { uninstall } from '../../../../src/uninstall/uninstall.ts'
 import { apiService, memberService, served } from '../../../support/api-services.ts'
 import { manualClock } from '../../../support/manual-clock.ts'
@@ -138,6 +140,51 @@ describe('uninstall', () => {
       /^left: the ServiceExports of the cluster, which cannot be read: no endp/m,
     )
     expect((await cluster.list(apiServices, {}, never)).items).toEqual([])
+  })
+
+  describe('while the member runs', () => {
+    /** A member that answers so when it is asked to leave. */
+    const answering = async (text: string | undefined) => {
+      const { add, cluster, deleted, run } = world()
+      const labels = { 'app.kubernetes.io/name': 'isthmus', 'app.kubernetes.io/component': 'member' }
+      await add(pods, { ...object(pods, 'member-abc'), metadata: { ...memberService, name: 'abc', labels } })
+      const services = resource(ServiceKind)
+      await add(services, { ...object(services, ''), metadata: memberService })
+      const stop = new AbortController()
+      const options = { clock: manualClock(), log: silentLogger }
+      const informer = startInformer(cluster, services, options, stop.signal)
+      const log: string[] = []
+      informer.onChange(({ after }) => {
+        if (after?.metadata.annotations?.[wellKnown.leave] !== 'asked' || text === undefined) return
+        log.push(...deleted)
+        const annotations = { [wellKnown.leave]: text }
+        background('answer', silentLogger, stop.signal, async signal => {
+          await cluster.mergePatch(services, memberService, { metadata: { annotations } }, { signal })
+        })
+      })
+      const lines = await run()
+      stop.abort()
+      return { lines, log }
+    }
+
+    it('has it tell the hub before it is deleted', async () => {
+      const { lines, log } = await answering('done')
+      expect(lines).toContain('deleted: MemberCluster of this cluster, on the hub')
+      expect(lines.at(-1)).toMatch(
+        /^left: on the hub: the namespace of this cluster, of which nothing counts/,
+      )
+      expect(log).toEqual([])
+    })
+
+    it.each([
+      ['the hub is away', 'the hub is away'],
+      [undefined, 'the member does not answer'],
+    ])('names what is left on the hub when it cannot: %s', async (text, why) => {
+      const { lines } = await answering(text)
+      expect(lines.at(-1)).toBe(
+        `left: on the hub: the MemberCluster of this cluster and the namespace in its status (${why}); delete both there, or other clusters keep its endpoints`,
+      )
+    })
   })
 
   it('waits for the pods of the member, but not for ever', async () => {
