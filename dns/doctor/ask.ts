@@ -2,6 +2,7 @@
 import { createSocket } from 'node:dgram'
 import { connect, isIPv6 } from 'node:net'
 import { Packet } from 'dns2'
+import { errorText } from '../../src/kernel/abort.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import type { Transport } from '../contract.ts'
 
@@ -23,22 +24,49 @@ export type Asking = { readonly clock: Clock; readonly timeoutMs: number }
 
 const statuses = ['NOERROR', 'FORMERR', 'SERVFAIL', 'NXDOMAIN', 'NOTIMP', 'REFUSED']
 const recursionDesired = 1
+/** In the third octet of a message. */
+const truncated = 2
 
-/** Never rejects: that nobody answers is an answer too. */
+/** Never rejects: that nobody answers is an answer too. What does not fit into a datagram is asked for again over TCP. */
 export async function ask(
   server: Server,
   question: Question,
   transport: Transport,
   asking: Asking,
 ): Promise<Said> {
+  const message = messageOf(question)
   try {
-    const message = messageOf(question)
-    const reply =
-      transport === 'udp' ? await overUdp(server, message, asking) : await overTcp(server, message, asking)
-    return read(reply)
+    if (transport === 'tcp') return read(await overTcp(server, message, asking))
+    const reply = await overUdp(server, message, asking)
+    return isTruncated(reply) ? await inFull(server, message, asking) : read(reply)
   } catch (thrown) {
-    return { kind: 'silence', why: thrown instanceof Error ? thrown.message : String(thrown) }
+    return { kind: 'silence', why: errorText(thrown) }
   }
+}
+
+function isTruncated(reply: Buffer): boolean {
+  return (reply.readUInt8(2) & truncated) !== 0
+}
+
+async function inFull(server: Server, message: Buffer, asking: Asking): Promise<Said> {
+  try {
+    return read(await overTcp(server, message, asking))
+  } catch (thrown) {
+    throw new Error(`its answer does not fit into a datagram, and over TCP ${errorText(thrown)}`, {
+      cause: thrown,
+    })
+  }
+}
+
+/** All addresses of a name. */
+export async function askAddresses(server: Server, name: string, asking: Asking): Promise<Said> {
+  const ipv4 = await ask(server, { name, type: 'A' }, 'udp', asking)
+  if (ipv4.kind === 'silence' || ipv4.status !== 'NOERROR') return ipv4
+  const ipv6 = await ask(server, { name, type: 'AAAA' }, 'udp', asking)
+  if (ipv6.kind === 'silence') return ipv6
+  const same = ipv6.status === ipv4.status
+  const status = same ? ipv4.status : `${ipv4.status} for A and ${ipv6.status} for AAAA`
+  return { kind: 'answer', status, data: [...ipv4.data, ...ipv6.data] }
 }
 
 function messageOf({ name, type }: Question): Buffer {

@@ -28,6 +28,7 @@ export type Finding = { readonly good: boolean; readonly text: string }
 
 const schemaVersion = '1.0.0'
 const coreDnsVersion = '1.1.0'
+const maxListed = 8
 
 const good = (text: string): Finding => ({ good: true, text })
 const bad = (text: string): Finding => ({ good: false, text })
@@ -105,7 +106,7 @@ function resolverFindings({ zone, resolver, version, responder }: Observed): rea
 function serviceFindings({ service }: Observed): readonly Finding[] {
   if (service === undefined) return []
   const { name, resolver, responder } = service
-  if (responder !== undefined && told(responder) !== told(resolver)) {
+  if (responder !== undefined && !isSame(responder, resolver)) {
     return [
       bad(
         `for ${name} the responder says ${told(responder)} and the cluster's DNS ${told(resolver)}: an old answer is kept, at most for the time of its TTL, or several responders differ`,
@@ -122,11 +123,25 @@ function serviceFindings({ service }: Observed): readonly Finding[] {
   if (resolver.kind === 'silence' || resolver.status !== 'NOERROR')
     return [bad(`${name} does not resolve: ${told(resolver)}`)]
   if (resolver.data.length === 0)
-    return [bad(`${name} exists without an address of this family, or has no ClusterSetIP yet`)]
-  return [good(`${name} is ${resolver.data.join(', ')}`)]
+    return [bad(`${name} exists without an address: it has no ClusterSetIP yet`)]
+  return [good(`${name} is ${listed(resolver.data)}`)]
+}
+
+function isSame(one: Said, other: Said): boolean {
+  return whole(one) === whole(other)
+}
+
+function whole(said: Said): string {
+  return said.kind === 'silence' ? told(said) : [said.status, ...said.data].join(' ')
 }
 
 function told(said: Said): string {
   if (said.kind === 'silence') return `nothing (${said.why})`
-  return [said.status, ...said.data].join(' ')
+  return said.data.length === 0 ? said.status : `${said.status} ${listed(said.data)}`
+}
+
+/** Headless services may have thousands. */
+function listed(data: readonly string[]): string {
+  const shown = data.slice(0, maxListed).join(', ')
+  return data.length > maxListed ? `${shown} and ${data.length - maxListed} more` : shown
 }

@@ -1,4 +1,4 @@
-import { type Asking, ask, type Question, type Server } from './ask.ts'
+import { type Asking, ask, askAddresses, type Question, type Server } from './ask.ts'
 import type { Observed } from './diagnose.ts'
 
 export type ExamineOptions = Asking & {
@@ -29,10 +29,9 @@ export async function examine(options: ExamineOptions): Promise<Observed> {
 
 async function serviceOf(name: string, options: ExamineOptions): Promise<NonNullable<Observed['service']>> {
   const { resolver, responder } = options
-  const question: Question = { name, type: 'A' }
   return {
     name,
-    resolver: await ask(resolver, question, 'udp', options),
-    responder: responder && (await ask(responder, question, 'udp', options)),
+    resolver: await askAddresses(resolver, name, options),
+    responder: responder && (await askAddresses(responder, name, options)),
   }
 }

@@ -6,13 +6,13 @@ import * as setting from './setting.ts'
 import { portSetting } from './shared-settings.ts'
 
 const settings = {
-  zone: setting.text({
+  zone: setting.dnsName({
     placeholder: 'NAME',
     description: 'The zone that is looked for.',
     default: 'clusterset.local',
   }),
   name: setting.optional(
-    setting.text({
+    setting.dnsName({
       placeholder: 'NAME',
       description: 'A service to resolve too, such as web.shop or a whole name.',
     }),

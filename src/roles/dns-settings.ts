@@ -3,7 +3,7 @@ import type { AnswerOptions } from '../../dns/settings.ts'
 import * as setting from './setting.ts'
 
 export const answerSettings = {
-  zone: setting.text({
+  zone: setting.dnsName({
     placeholder: 'NAME',
     description: 'The zone that is answered for.',
     default: 'clusterset.local',

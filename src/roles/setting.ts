@@ -189,6 +189,21 @@ export function ipAddress(words: Words): Setting<string> {
   }
 }
 
+const longestName = 253
+
+/** Labels of letters, digits, `-` and `_`, with or without the final dot. */
+export function dnsName(words: Words): Setting<string> {
+  return {
+    ...words,
+    parse: value => {
+      const name = value.replace(/\.$/, '')
+      if (name.length <= longestName && name.split('.').every(label => /^[\w-]{1,63}$/.test(label)))
+        return value
+      throw new Error('must be a DNS name')
+    },
+  }
+}
+
 /** A file that is there; the value is its text. */
 export function file(words: Words): Setting<string> {
   return {

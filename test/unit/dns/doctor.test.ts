@@ -1,8 +1,10 @@
+import { createSocket } from 'node:dgram'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Said } from '../../../dns/doctor/ask.ts'
+import { ask, type Said } from '../../../dns/doctor/ask.ts'
 import { diagnose, type Observed } from '../../../dns/doctor/diagnose.ts'
+import { systemClock } from '../../../src/kernel/clock.ts'
 import { exampleObjects } from '../../support/dns-objects.ts'
 import { type RunningDns, runDns, servicesCluster } from '../../support/dns-responder.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -108,6 +110,26 @@ describe('what the doctor says', () => {
   })
 })
 
+describe('an answer that does not fit into a datagram', () => {
+  it('is none where nobody answers over TCP', async () => {
+    const server = createSocket('udp4')
+    server.on('message', (message, { port }) => {
+      // QR, AA and TC.
+      message.writeUInt8(0x86, 2)
+      server.send(message, port)
+    })
+    await new Promise<void>(resolve => server.bind(0, '127.0.0.1', resolve))
+    const { address: host, port } = server.address()
+    const asking = { clock: systemClock, timeoutMs: 10_000 }
+    const said = await ask({ host, port }, { name: 'big.shop', type: 'A' }, 'udp', asking)
+    server.close()
+    expect(said).toEqual({
+      kind: 'silence',
+      why: `its answer does not fit into a datagram, and over TCP connect ECONNREFUSED ${host}:${port}`,
+    })
+  })
+})
+
 describe('isthmus dns doctor', () => {
   const folder = temporaryFolder()
   let running: RunningDns
@@ -141,6 +163,26 @@ describe('isthmus dns doctor', () => {
     const { code, output } = await doctor('--name', 'web.prod')
     expect(output).toContain('good: web.prod.svc.clusterset.local is 10.42.0.10')
     expect(code).toBe(0)
+  })
+
+  it.each([
+    ['v6.prod', 'is fd00:1::9'],
+    ['dual.prod', 'is 10.1.0.8, fd00:1::8'],
+    // 1,200 endpoints are no more than 29 in a datagram, each time others.
+    [
+      'big.prod',
+      'is 10.9.0.0, 10.9.0.1, 10.9.0.10, 10.9.0.100, 10.9.0.101, 10.9.0.102, 10.9.0.103, 10.9.0.104 and 1192 more',
+    ],
+  ])('has all addresses of %s', async (name, text) => {
+    const { code, output } = await doctor('--name', name)
+    expect(output.split('\n')).toContain(`good: ${name}.svc.clusterset.local ${text}`)
+    expect(code).toBe(0)
+  })
+
+  it('does not ask for what is no name', async () => {
+    const { code, output } = await doctor('--name', 'we b..x')
+    expect(output).toContain('isthmus: --name must be a DNS name, not "we b..x"')
+    expect(code).not.toBe(0)
   })
 
   it('says what is wrong and ends with 1', async () => {

@@ -118,6 +118,8 @@ describe('a setting', () => {
     [setting.cidrs(words, 1), '10.0.0.0/16, fd00::/112', ['10.0.0.0/16', 'fd00::/112']],
     [setting.cidrs(words), '10.0.0.0/16,10.1.0.0/16', ['10.0.0.0/16', '10.1.0.0/16']],
     [setting.ipAddress(words), '::', '::'],
+    [setting.dnsName(words), 'web.shop.svc.ClusterSet.local.', 'web.shop.svc.ClusterSet.local.'],
+    [setting.dnsName(words), '_http._tcp.web', '_http._tcp.web'],
     [setting.text(words), 'x', 'x'],
   ])('%# reads %j', (of, text, value) => expect(of.parse(text)).toEqual(value))
 
@@ -132,6 +134,11 @@ describe('a setting', () => {
     [setting.cidrs(words), '10.0.0.0/8,10.1.0.0/16'],
     [setting.cidrs(words, 1), '10.0.0.0/16,10.1.0.0/16'],
     [setting.ipAddress(words), 'localhost'],
+    [setting.dnsName(words), '.'],
+    [setting.dnsName(words), 'we b.shop'],
+    [setting.dnsName(words), 'web..shop'],
+    [setting.dnsName(words), `${'a'.repeat(64)}.shop`],
+    [setting.dnsName(words), Array(128).fill('a').join('.')],
     [setting.text(words), ''],
   ])('%# refuses %j', (of, text) => expect(() => of.parse(text)).toThrow(/^must /))
 })
