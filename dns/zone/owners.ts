@@ -1,7 +1,14 @@
 import { type CompiledService, type RecordSet, rrType } from '../contract.ts'
 
 const setNumbers = 4
-const typeOrder: readonly number[] = [rrType.a, rrType.aaaa, rrType.srv, rrType.txt, rrType.ptr, rrType.ns]
+export const typeOrder: readonly number[] = [
+  rrType.a,
+  rrType.aaaa,
+  rrType.srv,
+  rrType.txt,
+  rrType.ptr,
+  rrType.ns,
+]
 
 /** Above so many records a Set finds equal ones faster than a look at each. */
 const fewRecords = 8

@@ -16,12 +16,18 @@ export function compilePointers(
   const names = target === undefined ? [] : ips.map(reverseName).filter(found => found !== undefined)
   return reverseZones.map((origin, at) => {
     const pointers = new Owners()
-    const suffix = `.${origin}`
     for (const found of names) {
-      if (target === undefined || !found.endsWith(suffix)) continue
-      const labels = found.slice(0, -suffix.length).split('.')
-      pointers.add(nameOf(...labels), rrType.ptr, pointerRecord(target, ttlSeconds))
+      const name = relativeName(found, origin)
+      if (target !== undefined && name !== undefined)
+        pointers.add(name, rrType.ptr, pointerRecord(target, ttlSeconds))
     }
     return pointers.compile({ zone: at + 1, key: `${namespace}/${name}` }, [])
   })
+}
+
+/** Undefined outside of the zone. The zone of a block of one address has it at its apex. */
+function relativeName(found: string, origin: string): string | undefined {
+  if (found === origin) return ''
+  const suffix = `.${origin}`
+  return found.endsWith(suffix) ? nameOf(...found.slice(0, -suffix.length).split('.')) : undefined
 }

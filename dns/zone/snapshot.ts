@@ -6,6 +6,7 @@ import type { CompiledService, RecordSet, ServiceKey, Zone, ZoneChange, ZoneSett
 import { parentOf, wireName } from './names.ts'
 import { forEachName } from './owners.ts'
 import { RecentNames } from './recent-names.ts'
+import { SharedNames } from './shared-names.ts'
 
 const noRecords: RecordSet = { type: 0, bytes: Buffer.alloc(0), start: 0, end: 0, next: undefined }
 
@@ -25,6 +26,7 @@ export class ZoneSnapshot implements Zone {
    * without records (RFC 4592 §2.2.2, empty non-terminals).
    */
   readonly #holds = new Map<string, number>()
+  readonly #shared = new SharedNames()
   readonly #services = new Map<ServiceKey, Held>()
   readonly #recent = new RecentNames()
 
@@ -64,7 +66,8 @@ export class ZoneSnapshot implements Zone {
     for (const pin of service.pins) this.#hold(pin)
     forEachName(service, bytes, (name, first) => {
       const existed = this.find(name) !== undefined
-      this.#records.set(name, first)
+      const known = this.#records.get(name)
+      this.#records.set(name, this.#shared.join(name, known, first, old?.bytes))
       if (!existed) this.#holdParent(name)
     })
     this.#services.set(service.key, { names: service.names, pins: service.pins, bytes })
@@ -81,11 +84,18 @@ export class ZoneSnapshot implements Zone {
   /** Takes out what still belongs to these records: a name that was put again points to other bytes. */
   #drop(held: Held): void {
     for (const name of held.names) {
-      if (this.#records.get(name)?.bytes !== held.bytes) continue
-      this.#records.delete(name)
-      if (!this.#holds.has(name)) this.#releaseParent(name)
+      const known = this.#records.get(name)
+      const left = known && this.#shared.leave(name, known, held.bytes)
+      if (left === known) continue
+      if (left !== undefined) this.#records.set(name, left)
+      else this.#delete(name)
     }
     for (const pin of held.pins) this.#release(pin)
+  }
+
+  #delete(name: string): void {
+    this.#records.delete(name)
+    if (!this.#holds.has(name)) this.#releaseParent(name)
   }
 
   #hold(name: string): void {

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import { compileFixed } from '../../../../dns/zone/fixed.ts'
 import { reverseZone } from '../../../../dns/zone/reverse.ts'
+import { Zones } from '../../../../dns/zone/zones.ts'
 import { parseCidr } from '../../../../src/ip/cidr.ts'
 import { question, wire } from '../../../support/dns-message.ts'
 import { aClusterSetIp, aHeadless, aSlice } from '../../../support/dns-objects.ts'
-import { askerOf, loadedZones, settings } from '../../../support/dns-zone.ts'
+import { askerOf, compiledServices, loadedZones, settings } from '../../../support/dns-zone.ts'
 
 const objects = {
   imports: [
@@ -47,6 +49,61 @@ describe('reverse zones that were configured', () => {
     const reply = asker.raw(question('10.0.112.10.in-addr.arpa', 'PTR'))
     expect(reply?.toString('latin1')).toContain(wire('web.shop.svc.clusterset.local').toString('latin1'))
   })
+})
+
+describe('an address that two imports have', () => {
+  const of = { ...settings, reverseZones: ['112.10.in-addr.arpa', '10.0.112.10.in-addr.arpa'] }
+  const imports = ['shop/web', 'shop/copy'].map(key => aClusterSetIp(key, ['10.112.0.10', '10.112.0.11'], []))
+  const opened = () => {
+    const zones = new Zones(of)
+    zones.apply({ serial: 1, put: compileFixed(of), removed: [] })
+    zones.loaded()
+    const asked = askerOf(zones.all)
+    const put = (...some: typeof imports): void => {
+      const compiled = compiledServices({ imports: some, slices: [] }, of)
+      const all = compiled.flatMap(({ service, reverse }) => [service, ...reverse])
+      zones.apply({ serial: 1, put: all, removed: [] })
+    }
+    return {
+      put,
+      remove: (...removed: readonly string[]) => zones.apply({ serial: 1, put: [], removed }),
+      pointers: (last: string) => {
+        const { status, answer } = asked.ask(`${last}.0.112.10.in-addr.arpa`, 'PTR')
+        const targets = answer.map(record =>
+          record.split(' ').at(-1)?.replace('.shop.svc.clusterset.local.', ''),
+        )
+        return [status, ...targets.toSorted()]
+      },
+      types: () => asked.ask('10.0.112.10.in-addr.arpa', 'NS').answer.length,
+    }
+  }
+  const [web = aHeadless('shop/none'), copy = aHeadless('shop/none')] = imports
+
+  it.each([
+    ['the one', [web, copy]],
+    ['the other', [copy, web]],
+  ])(
+    'has both names, whichever comes first, and keeps %s when the other goes',
+    (_, [first = web, last = copy]) => {
+      for (const octet of ['10', '11']) {
+        const zone = opened()
+        zone.put(first, last)
+        expect(zone.pointers(octet)).toEqual(['NOERROR', 'copy', 'web'])
+        // Again, as any change of a service does.
+        zone.put(first)
+        zone.put(last)
+        expect(zone.pointers(octet)).toEqual(['NOERROR', 'copy', 'web'])
+        zone.remove(`shop/${last.metadata.name}`)
+        expect(zone.pointers(octet)).toEqual(['NOERROR', first.metadata.name])
+        zone.put(last)
+        zone.put(aClusterSetIp(`shop/${first.metadata.name}`, [], []))
+        expect(zone.pointers(octet)).toEqual(['NOERROR', last.metadata.name])
+        zone.remove(`shop/${last.metadata.name}`)
+        expect(zone.pointers(octet)).toEqual([octet === '10' ? 'NODATA' : 'NXDOMAIN'])
+        expect(zone.types()).toBe(1)
+      }
+    },
+  )
 })
 
 describe('the zone of a block', () => {

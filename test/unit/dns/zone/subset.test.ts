@@ -48,6 +48,34 @@ describe('a headless service with more endpoints than an answer is to have', () 
   })
 })
 
+describe('the longest name of a service', () => {
+  const key = `${'n'.repeat(63)}/${'s'.repeat(63)}`
+  const ofFamily = (family: 'v4' | 'v6') => ({
+    imports: [aHeadless(key)],
+    slices: [
+      aSlice(
+        key,
+        'east',
+        [],
+        hosts(family).map(host => host.replace(/^\S+/, '-')),
+      ),
+    ],
+  })
+  it.each([
+    ['A', 'v4', 20],
+    ['AAAA', 'v6', 11],
+  ] as const)('has room for %s of %s of so many endpoints in 512 octets: %i', (type, family, most) => {
+    const asked = (maxEndpoints: number) => {
+      const asker = askerOf(loadedZone(ofFamily(family), { ...settings, maxEndpoints }))
+      const [namespace, name] = key.split('/')
+      return asker.ask(`${name}.${namespace}.svc.clusterset.local`, type, { edns: { size: 512 } })
+    }
+    const { flags, answer } = asked(most)
+    expect({ flags, answers: answer.length }).toEqual({ flags: 'qr aa rd', answers: most })
+    expect(asked(most + 1).flags).toBe('qr aa tc rd')
+  })
+})
+
 describe('the subset', () => {
   const endpoint = (id: number) => ({ addresses: [`10.0.${id >> 8}.${id & 255}`], hostname: '' })
   const slice = (cluster: string, ids: readonly number[]): SliceFacts => ({
