@@ -5,15 +5,21 @@ import type { FieldManager } from '../../src/api/derive/managed-fields.ts'
 import { byText } from '../../src/api/order.ts'
 import { applyFailed, type StatusError } from '../../src/kernel/errors.ts'
 import { shown } from '../../src/kernel/field-error.ts'
+import type { Steps } from '../../src/kernel/turn.ts'
 
 /** 409 with a cause for each field and manager. */
-export function applyConflict(conflicts: readonly Conflict[]): StatusError {
-  const held = conflicts
-    .map(({ manager, fields }) => ({ manager: managerText(manager), paths: pathsOf(fields) }))
-    .toSorted((a, b) => byText(a.manager, b.manager))
+export function* applyConflict(conflicts: readonly Conflict[]): Steps<StatusError> {
+  const held: Held[] = []
+  for (const { manager, fields } of conflicts) {
+    yield
+    held.push({ manager: managerText(manager), paths: pathsOf(fields) })
+  }
+  held.sort((a, b) => byText(a.manager, b.manager))
+  yield
   const causes = held.flatMap(({ manager, paths }) =>
     paths.map(field => ({ reason: 'FieldManagerConflict', message: `conflict with ${manager}`, field })),
   )
+  yield
   const [only] = causes
   const message =
     causes.length === 1 && only !== undefined
@@ -22,7 +28,9 @@ export function applyConflict(conflicts: readonly Conflict[]): StatusError {
   return applyFailed(message, causes)
 }
 
-function listed({ manager, paths }: { readonly manager: string; readonly paths: readonly string[] }): string {
+type Held = { readonly manager: string; readonly paths: readonly string[] }
+
+function listed({ manager, paths }: Held): string {
   return [`conflicts with ${manager}:`, ...paths.map(path => `- ${path}`)].join('\n')
 }
 

@@ -1,11 +1,13 @@
 /** Server-side apply (KEP-555): the object is to have what a configuration says, whatever else it has. */
 import { appliedFaults } from '../../src/api/derive/applied-faults.ts'
-import { type Applied, applyConfig } from '../../src/api/derive/apply-config.ts'
+import { type Applied, applySteps } from '../../src/api/derive/apply-config.ts'
 import { shapeOf } from '../../src/api/derive/field-shape.ts'
 import { kubectl, unexplained, withLastApplied } from '../../src/api/derive/last-applied.ts'
 import { storedManagers } from '../../src/api/derive/managed-fields.ts'
 import { toObject } from '../../src/api/derive/object.ts'
+import { typeFaults } from '../../src/api/derive/type-faults.ts'
 import { prune } from '../../src/api/derive/validate.ts'
+import type { AnyKind } from '../../src/api/kind.ts'
 import type { KubeObject } from '../../src/api/meta.ts'
 import { isRecord } from '../../src/api/record.ts'
 import type { Parsed } from '../../src/codec/json.ts'
@@ -64,7 +66,7 @@ async function applyToCurrent(
   signal: AbortSignal,
 ): Promise<StoredObject> {
   const decide = async (current: Current): Promise<Decision> => {
-    const outcome = applyTo(call, current.object, applied, options)
+    const outcome = await applyTo(call, current.object, applied, options)
     await call.pace.rest()
     checkAddress(call, outcome.object)
     checkUid(call.resource, applied.metadata, current.object.metadata)
@@ -92,25 +94,32 @@ async function createApplied(
     throw conflict(resource.ref, name, why)
   }
   const live = { apiVersion: resource.apiVersion, kind: resource.kind.kind, metadata: { name } }
-  const { object, managers } = applyTo(call, live, applied, options)
+  const { object, managers } = await applyTo(call, live, applied, options)
   await call.pace.rest()
   return createObject(call, object, { dryRun: options.dryRun, ownership: () => managers }, signal)
 }
 
 /** Throws 409. */
-function applyTo(call: Call, live: KubeObject, applied: KubeObject, options: ApplyOptions): Applied {
-  const { kind } = call.resource
+async function applyTo(
+  call: Call,
+  live: KubeObject,
+  applied: KubeObject,
+  options: ApplyOptions,
+): Promise<Applied> {
+  const { pace, resource } = call
+  const { kind } = resource
   const writer = writerOf(call, options.fieldManager, 'Apply')
   const managers = storedManagers(live.metadata.managedFields ?? [])
   const application = { kind, live, managers, applied, writer }
   const isKubectl = writer.name === kubectl
-  let outcome = applyConfig({ ...application, force: options.force })
+  let outcome = await pace.through(applySteps({ ...application, force: options.force }))
   if (outcome.type === 'conflict') {
     const { conflicts } = outcome
+    await pace.rest()
     const left = isKubectl ? unexplained(kind, live, conflicts) : conflicts
-    if (left.length > 0) throw applyConflict(left)
-    outcome = applyConfig({ ...application, force: true })
-    if (outcome.type === 'conflict') throw applyConflict(outcome.conflicts)
+    if (left.length > 0) throw await pace.through(applyConflict(left))
+    outcome = await pace.through(applySteps({ ...application, force: true }))
+    if (outcome.type === 'conflict') throw await pace.through(applyConflict(outcome.conflicts))
   }
   return isKubectl ? { ...outcome, object: withLastApplied(outcome.object, applied) } : outcome
 }
@@ -145,17 +154,21 @@ async function decode(bytes: Buffer): Promise<Parsed> {
 }
 
 /** Unknown fields are refused whatever the field validation: nobody could own them. */
-function checkFields({ resource, namespace }: Call, applied: KubeObject): void {
-  const { kind, apiVersion } = resource
-  const { unknown } = prune(kind, applied)
-  const faults = [
-    ...unknown.map(place => `.${place}: field not declared in schema`),
-    ...appliedFaults(shapeOf(kind), applied),
-  ]
+function checkFields({ resource }: Call, applied: KubeObject): void {
+  const { kind, served } = resource
+  const faults = faultsOf(kind, applied)
   if (faults.length === 0) return
-  const { name = '' } = applied.metadata
+  const { name = '', namespace = '' } = applied.metadata
   const text = faults.length === 1 ? faults[0] : `errors:\n${faults.map(fault => `  ${fault}`).join('\n')}`
   throw badRequest(
-    `failed to create typed patch object (${namespace}/${name}; ${apiVersion}, Kind=${kind.kind}): ${text}`,
+    `failed to create typed patch object (${namespace}/${name}; ${kind.group}/${served.version}, Kind=${kind.kind}): ${text}`,
   )
+}
+
+/** Of what is of the wrong type nothing else can be said. */
+function faultsOf(kind: AnyKind, applied: KubeObject): readonly string[] {
+  const { unknown } = prune(kind, applied)
+  if (unknown.length > 0) return unknown.map(place => `.${place}: field not declared in schema`)
+  const ofTypes = typeFaults(kind, applied)
+  return ofTypes.length > 0 ? ofTypes : appliedFaults(shapeOf(kind), applied)
 }

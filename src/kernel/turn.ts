@@ -25,4 +25,24 @@ export class Pace {
     await turn()
     this.#since = this.#clock.now()
   }
+
+  /** Work in steps, with a rest after each. */
+  async through<T>(steps: Steps<T>): Promise<T> {
+    for (;;) {
+      const step = steps.next()
+      if (step.done) return step.value
+      await this.rest()
+    }
+  }
+}
+
+/** Work that may rest wherever it yields. */
+export type Steps<T> = Generator<undefined, T, undefined>
+
+/** The work at once, for those who have little of it. */
+export function atOnce<T>(steps: Steps<T>): T {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
 }

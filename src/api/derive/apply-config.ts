@@ -1,4 +1,5 @@
 /** Server-side apply: what becomes of an object, and of who manages it, when a configuration is applied (KEP-555). */
+import { atOnce, type Steps } from '../../kernel/turn.ts'
 import type { AnyKind } from '../kind.ts'
 import type { KubeObject } from '../meta.ts'
 import {
@@ -11,7 +12,7 @@ import {
   withContainers,
 } from './field-paths.ts'
 import { difference, type FieldSet, type Fields, intersection, union } from './field-set.ts'
-import { emptyOf, ownablePart, type Shape, shapeOf } from './field-shape.ts'
+import { emptyOf, ownablePart, shapeOf } from './field-shape.ts'
 import { afterUpdate, type FieldManager, isSame, type Writer, without } from './managed-fields.ts'
 import { mergeApplied, withoutFields } from './merge-applied.ts'
 
@@ -41,22 +42,33 @@ const nameOfUnknownUpdaters = 'before-first-apply'
 
 /** Merges, takes away what the writer applied before and no one else holds, and finds who objects. */
 export function applyConfig(application: Application): Outcome {
+  return atOnce(applySteps(application))
+}
+
+/** The same for who has others to serve meanwhile: each step is the work of one look at everything. */
+export function* applySteps(application: Application): Steps<Outcome> {
   const { kind, live, writer, force } = application
   const shape = shapeOf(kind)
   const applied = ownablePart(kind, writer.subresource, application.applied)
   const before = knownManagers(application)
   const last = before.find(manager => isSame(manager, writer))
+  yield
   const claimed = claimedFields(shape, withoutEmptyMetadata(applied))
+  yield
   const others = before.filter(manager => manager !== last)
   const merged = mergeApplied(shape, live, applied)
+  yield
   // Whoever applies all that they applied before takes nothing away: that is most of all applies.
   const isPruning = last !== undefined && difference(last.fields, claimed) !== undefined
-  const held = (): Fields =>
-    others.reduce<Fields>((sum, manager) => union(sum, manager.fields), everyField(shape, applied))
-  const object = isPruning ? pruned(shape, merged, last.fields, held()) : merged
+  const object = isPruning
+    ? yield* prunedSteps(application, { merged, applied, last: last.fields, others })
+    : merged
+  yield
   const changes = compareFields(shape, live, object)
+  yield
   const conflicts = conflictsOf(others, changes)
   if (conflicts.length > 0 && !force) return { type: 'conflict', conflicts }
+  yield
   const left = without(without(others, takenFields(changes)), changes.removed)
   const managers =
     claimed === undefined
@@ -93,11 +105,23 @@ function conflictsOf(others: readonly FieldManager[], changes: Changes): readonl
   })
 }
 
+type Merge = {
+  readonly merged: unknown
+  readonly applied: KubeObject
+  readonly last: FieldSet
+  readonly others: readonly FieldManager[]
+}
+
 /**
  * Without what the writer applied last and does not apply any more. A container goes when it was the writer's and no one
  * holds anything in it.
  */
-function pruned(shape: Shape, merged: unknown, last: FieldSet, held: Fields): unknown {
+function* prunedSteps({ kind }: Application, { merged, applied, last, others }: Merge): Steps<unknown> {
+  const shape = shapeOf(kind)
+  yield
+  const held = others.reduce<Fields>((sum, { fields }) => union(sum, fields), everyField(shape, applied))
+  yield
   const gone = difference(withContainers(shape, last), withContainers(shape, held))
+  yield
   return withoutFields(shape, merged, gone)
 }

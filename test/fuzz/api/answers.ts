@@ -58,11 +58,11 @@ export async function faultOf(clients: Clients, sent: Case): Promise<string | un
   return answer === undefined ? `no answer within ${patienceMs} ms` : faultIn(sent, answer)
 }
 
-function faultIn({ method }: Case, answer: ApiAnswer): string | undefined {
+function faultIn(sent: Case, answer: ApiAnswer): string | undefined {
   const { status, text } = answer
   if (status >= 500) return `${status}: ${text.slice(0, 500)}`
-  if (method === 'HEAD' || status === 304) return undefined
-  return status >= 400 ? faultInStatus(answer) : faultInObject(answer)
+  if (sent.method === 'HEAD' || status === 304) return undefined
+  return status >= 400 ? (faultInStatus(answer) ?? faultInWords(sent, answer)) : faultInObject(answer)
 }
 
 type Document = {
@@ -70,6 +70,17 @@ type Document = {
   readonly code?: unknown
   readonly message?: unknown
   readonly apiVersion?: unknown
+}
+
+/** What a program prints of what it did not look at. */
+const slips = /\bundefined\b|\[object \w+\]|\bNaN\b/
+
+/** A client that sends such a word may read it again. */
+function faultInWords({ path, body }: Case, { json, text }: ApiAnswer): string | undefined {
+  const { message = text } = (json ?? {}) as Document
+  const found = slips.exec(String(message))
+  const isTheirs = found === null || slips.test(path) || slips.test(Buffer.from(body, 'base64').toString())
+  return isTheirs ? undefined : `a message with ${found[0]}: ${text.slice(0, 500)}`
 }
 
 /** A Status that says the code of the answer, as JSON or as YAML. */

@@ -197,7 +197,7 @@ describe('apply', () => {
       'with unknown fields',
       { spec: { nope: 1 } },
       400,
-      /^failed to create typed patch object \(shop\/web; test.example.com\/v2, Kind=Widget\): .spec.nope: field not declared in schema$/,
+      /^failed to create typed patch object \(\/web; test.example.com\/v2, Kind=Widget\): .spec.nope: field not declared in schema$/,
     ],
     [
       'with an item twice',
@@ -205,12 +205,29 @@ describe('apply', () => {
       400,
       /.spec.tags: duplicate entries for key \[="a"\]$/,
     ],
-    ['of a wrong type', { spec: { size: 'x' } }, 422, /spec.size/],
+    [
+      'of a wrong type',
+      { spec: { size: 'x' } },
+      400,
+      /Kind=Widget\): .spec.size: expected numeric \(int or float\), got string$/,
+    ],
     ['with the uid of what is not there', { metadata: { uid: 'u' } }, 409, /uid mismatch/],
   ])('refuses a configuration %s', async (what, parts, code, message) => {
     const registry = await aWidgetRegistry()
     const answer = await apply(registry, what === 'without a manager' ? '' : 'ann', parts)
     expect(answer.body).toMatchObject({ code, message: expect.stringMatching(message) })
+  })
+
+  it('refuses a wrong type before it looks for conflicts', async () => {
+    const registry = await aWidgetRegistry()
+    await makeWidget(registry, 'web', { spec: { size: 1, settings: { a: '1' } } })
+    const wrong = { spec: { size: 2, settings: { a: 5 } } }
+    expect((await apply(registry, 'ann', wrong)).body).toMatchObject({
+      code: 400,
+      message:
+        'failed to create typed patch object (/web; test.example.com/v2, Kind=Widget): .spec.settings.a: expected string, got &value.valueUnstructured{Value:5}',
+    })
+    expect((await apply(registry, 'ann', { spec: { size: 2 } })).code).toBe(409)
   })
 
   it('refuses a configuration of another version', async () => {
