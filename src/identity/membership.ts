@@ -4,6 +4,7 @@
  */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { MemberClusterKind } from '../api/kinds/member-cluster.ts'
 import { type MemberJoin, MemberJoinKind } from '../api/kinds/member-join.ts'
 import { membershipRefusal } from '../api/membership-refusal.ts'
@@ -68,6 +69,13 @@ export class Membership {
   credentials(): Credentials {
     const { caBundle, certificate, key } = this.#record
     return { ca: caBundle, cert: certificate, key }
+  }
+
+  /** From now on the hub is asked there. */
+  async follow(servers: readonly string[]): Promise<void> {
+    if (isDeepStrictEqual(servers, this.#record.servers)) return
+    this.#record = { ...this.#record, servers }
+    await save(this.#options.folder, this.#record)
   }
 
   /** Has a new key signed with the present certificate. */

@@ -76,6 +76,8 @@ async function startOwn(options: Own, hub: RunningHub, context: Context, at: num
   const rejoin = (signal: AbortSignal): Promise<string> => tokenFor(hub, clusterId, context.clock, signal)
   const membership = await openMembership({ folder, clusterId, clock: context.clock })
   const knows = membership?.credentials().ca === hub.running.identity.caBundle
+  // The port of the fleet may be another than before.
+  if (knows) await membership?.follow(hub.running.addresses)
   if (membership !== undefined && !knows) {
     context.log.warn('the hub has another authority than before, joining again', { cluster: clusterId })
     await forgetMembership(folder)

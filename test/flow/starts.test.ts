@@ -95,6 +95,14 @@ describe('a fleet that starts again', () => {
     expect(await fleet.stop()).toBe(0)
   }
 
+  it('finds its hub on another port', async () => {
+    const fleet = await restarted(async () => {
+      port = await freePorts()
+    })
+    expect(warnings(fleet)).toEqual([])
+    await expectJoined(fleet)
+  })
+
   it('joins a member again that was removed', async () => {
     const fleet = await restarted(first =>
       onHub(first, hub => hub.delete(memberClusters, west, { signal: never })),

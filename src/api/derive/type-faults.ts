@@ -46,9 +46,12 @@ function scalarFault({ type }: JsonSchema, value: unknown): string | undefined {
       return typeof value === 'number' || typeof value === 'bigint'
         ? undefined
         : `expected numeric (int or float), got ${goType(value)}`
-    default:
-      return undefined
+    case 'array':
+    case 'object':
+    case undefined:
+      break
   }
+  return undefined
 }
 
 function visitFields({ schema, shape, path }: Place, record: JsonRecord, faults: string[]): void {
