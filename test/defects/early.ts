@@ -202,7 +202,7 @@ export const earlyDefects: readonly Defect[] = [
     line: 65,
     what: 'apply takes what others hold',
     file: 'apiservice/registry/apply.ts',
-    find: 'if (left.length > 0) throw applyConflict(left)',
+    find: 'if (left.length > 0) throw await pace.through(applyConflict(left))',
     replace: '',
   },
   {
@@ -216,8 +216,8 @@ export const earlyDefects: readonly Defect[] = [
     line: 67,
     what: 'what is no longer applied stays',
     file: 'src/api/derive/apply-config.ts',
-    find: 'isPruning ? pruned(shape, merged, last.fields, held()) : merged',
-    replace: 'merged',
+    find: 'last !== undefined && difference(last.fields, claimed) !== undefined',
+    replace: 'false',
   },
   {
     line: 68,
