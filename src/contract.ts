@@ -25,8 +25,11 @@ export type Member = {
   readonly namespaces: readonly string[] | undefined
   /** The strongest of its taints. */
   readonly taint: Contributor['taint']
-  /** Its lease has lapsed (KEP-1645, "EndpointSlice"): its exports count, its endpoints are not imported. */
-  readonly unreachable: boolean
+  /**
+   * Since when it is not heard, in milliseconds, if its lease has lapsed (KEP-1645, "EndpointSlice"): its exports count, its
+   * endpoints are not imported unless they ask for something else.
+   */
+  readonly silentSinceMs: number | undefined
 }
 
 // ---- merge ------------------------------------------------------------------------------------------------------
@@ -46,8 +49,8 @@ export type Contribution = {
   readonly addresses: readonly string[]
   /** See `Member`. */
   readonly taint: Contributor['taint']
-  /** See `Member`. */
-  readonly unreachable: boolean
+  /** What has become of its endpoints since its cluster is silent. */
+  readonly unreachable: 'dropped' | 'draining' | undefined
   readonly service: ExportedServiceFacts
 }
 

@@ -85,7 +85,7 @@ export class ExportWarnings {
       annotations: spec.exportedAnnotations ?? {},
       consumers: undefined,
       taint: undefined,
-      unreachable: false,
+      unreachable: undefined,
       addresses: [],
       service: spec.definition,
     }

@@ -69,7 +69,7 @@ function contributionOf(cluster: string, spec: ExportedService['spec']): Contrib
     consumers: spec.consumers,
     addresses: [],
     taint: undefined,
-    unreachable: false,
+    unreachable: undefined,
     service: spec.definition,
   }
 }

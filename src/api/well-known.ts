@@ -12,6 +12,8 @@ export const wellKnown = {
   serviceManagedBy: 'app.kubernetes.io/managed-by',
   /** Annotation of ServiceExports: the ClusterSetIPs that the service is to have. */
   clusterSetIps: 'isthmus.dev/clusterset-ips',
+  /** Annotation of ServiceExports: what becomes of the endpoints elsewhere when their cluster has fallen silent. */
+  whenUnreachable: 'isthmus.dev/when-unreachable',
   /** Annotation of ServiceExports: ids of the clusters that may import, by commas. */
   consumers: 'isthmus.dev/consumers',
   /** Annotation of the imports that an agent made: the exported keys that it owns, as JSON. */

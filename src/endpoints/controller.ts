@@ -108,6 +108,7 @@ export class EndpointsController {
       endpoints: slice.endpoints,
       ports: slice.ports ?? [],
       servicePorts,
+      draining: false,
     }
   }
 
@@ -125,6 +126,7 @@ export class EndpointsController {
       endpoints,
       ports,
       servicePorts: contributor.ports,
+      draining: contributor.draining === true,
     }
   }
 

@@ -41,6 +41,8 @@ export type SourceSlice = {
   readonly ports: readonly EndpointPort[]
   /** The ports of that cluster's own Service, by whose names the slice names its ports. */
   readonly servicePorts: readonly ExportedPort[]
+  /** Its cluster is not heard any more: no new connections go there. */
+  readonly draining: boolean
 }
 
 const { apiVersion, kind } = resource(EndpointSliceKind)
@@ -86,10 +88,7 @@ export function desiredSlice(
     // By this label kube-proxy finds the endpoints of a Service.
     ...(routed ? { [wellKnown.coreServiceName]: derivedServiceName(source.service) } : {}),
   }
-  const use = {
-    nearby: nearbyDistributions.has(imported.trafficDistribution ?? ''),
-    draining: contributor.taint === 'NoNewConnections',
-  }
+  const use = useOf(source, imported, contributor.taint)
   return {
     ...(current ?? { apiVersion, kind }),
     metadata: { ...metadata, labels, ...ownership(source.service.name, route) },
@@ -109,10 +108,20 @@ function ownership(name: string, route: Route | undefined): Pick<ObjectMeta, 'ow
 /** Zones mean the same in all clusters, nodes do not: of these only the zone can be kept to. */
 const nearbyDistributions = new Set(['PreferClose', 'PreferSameZone', 'PreferSameNode'])
 
+/** How endpoints of a source are to be used. */
+type Use = { readonly nearby: boolean; readonly draining: boolean }
+
+function useOf({ draining }: SourceSlice, imported: ImportedService, taint: Contributor['taint']): Use {
+  return {
+    nearby: nearbyDistributions.has(imported.trafficDistribution ?? ''),
+    draining: draining || taint === 'NoNewConnections',
+  }
+}
+
 /** Only endpoints of this cluster come with a node, by which kube-proxy finds those that `internalTrafficPolicy: Local` asks for. */
 function importedEndpoint(
   { addresses, conditions = {}, hostname, nodeName, zone }: Endpoint,
-  use: { readonly nearby: boolean; readonly draining: boolean },
+  use: Use,
 ): Endpoint {
   return {
     addresses,

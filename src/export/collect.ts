@@ -37,7 +37,9 @@ export function collect(
   if (refusal !== undefined) return { valid: false, reason: 'InvalidServiceType', message: refusal }
   const labels = exportableLabels(serviceExport.spec?.exportedLabels)
   const annotations = exportableAnnotations(serviceExport.spec?.exportedAnnotations)
-  const { addresses, consumers, problems } = exportOptions(serviceExport.metadata.annotations)
+  const { addresses, consumers, problems, whenUnreachable } = exportOptions(
+    serviceExport.metadata.annotations,
+  )
   return {
     valid: true,
     spec: {
@@ -49,6 +51,7 @@ export function collect(
       ...(Object.keys(annotations.kept).length === 0 ? {} : { exportedAnnotations: annotations.kept }),
       ...(consumers === undefined ? {} : { consumers }),
       ...(addresses.length === 0 ? {} : { addresses }),
+      ...(whenUnreachable === undefined ? {} : { whenUnreachable }),
       definition: factsOf(service),
     },
     dropped: [...labels.dropped, ...annotations.dropped, ...problems],

@@ -76,6 +76,7 @@ export class MergeController {
 
   async #reconcile(key: string, signal: AbortSignal): Promise<void> {
     const claims = this.#claims(key)
+    this.#comeBack(key, claims)
     const counting = claims.flatMap(({ standing }) => (standing.counts ? [standing.contribution] : []))
     const outcome = mergeForAll(counting)
     this.#instruments.merged(key, outcome === undefined ? [] : conflictsIn(outcome))
@@ -89,11 +90,21 @@ export class MergeController {
   }
 
   #claims(key: string): readonly Claim[] {
+    const nowMs = this.#options.clock.now()
     return this.#options.members().flatMap(member => {
       const exported = this.#options.exportedServices.get({ namespace: member.namespace, name: key })
-      const standing = exported && standingOf(member, exported)
+      const standing = exported && standingOf(member, exported, nowMs)
       return exported === undefined || standing === undefined ? [] : [{ exported, standing }]
     })
+  }
+
+  /** For when an export counts otherwise though nothing is written. */
+  #comeBack(key: string, claims: readonly Claim[]): void {
+    const { clock, requeue } = this.#options
+    for (const { standing } of claims) {
+      const atMs = standing.counts ? standing.changesAtMs : undefined
+      if (atMs !== undefined) requeue(key, Math.max(0, atMs - clock.now()))
+    }
   }
 
   async #publish(key: string, merged: Outcome, signal: AbortSignal): Promise<ClusterSetService | undefined> {

@@ -5,14 +5,20 @@ import type { Verdict } from '../api/verdict.ts'
 import type { Assigned, Conflict, Contribution, Member, Merged } from '../contract.ts'
 import { fromTime } from '../kernel/clock.ts'
 import type { Audience, Outcome } from './audiences.ts'
+import { silenceOf } from './silence.ts'
 import { type Taken, takenCondition } from './taken.ts'
 
 /** Whether an export counts, and why not. Undefined: it does not, and there is nobody to tell. */
 export type Standing =
-  | { readonly counts: true; readonly contribution: Contribution }
+  | {
+      readonly counts: true
+      readonly contribution: Contribution
+      /** When the contribution is going to be another by itself. */
+      readonly changesAtMs: number | undefined
+    }
   | { readonly counts: false; readonly message: string }
 
-export function standingOf(member: Member, exported: ExportedService): Standing | undefined {
+export function standingOf(member: Member, exported: ExportedService, nowMs: number): Standing | undefined {
   if (!member.accepted || exported.metadata.deletionTimestamp !== undefined) return undefined
   const { namespace, exportedAt, exportedLabels, exportedAnnotations, addresses, consumers, definition } =
     exported.spec
@@ -21,6 +27,7 @@ export function standingOf(member: Member, exported: ExportedService): Standing 
     return { counts: false, message }
   }
   const createdMs = fromTime(exportedAt)
+  const silence = silenceOf(member.silentSinceMs, exported.spec.whenUnreachable, nowMs)
   const contribution = {
     cluster: member.cluster,
     createdMs: Number.isNaN(createdMs) ? fromTime(exported.metadata.creationTimestamp ?? '') : createdMs,
@@ -30,10 +37,10 @@ export function standingOf(member: Member, exported: ExportedService): Standing 
     consumers,
     addresses: addresses ?? [],
     taint: member.taint,
-    unreachable: member.unreachable,
+    unreachable: silence.endpoints,
     service: definition,
   }
-  return { counts: true, contribution }
+  return { counts: true, contribution, changesAtMs: silence.changesAtMs }
 }
 
 type Identity = { readonly namespace: string; readonly service: string }

@@ -1,5 +1,5 @@
 import { memberNamespace } from '../api/cluster-id.ts'
-import { hasLapsed, type MemberCluster } from '../api/kinds/member-cluster.ts'
+import { hasLapsed, type MemberCluster, type memberClusterConditions } from '../api/kinds/member-cluster.ts'
 import type { Change, Informer } from '../cluster/cluster.ts'
 import { equalJson } from '../cluster/json.ts'
 import type { Member } from '../contract.ts'
@@ -45,6 +45,15 @@ function memberOf({ metadata, spec, status }: MemberCluster): Member {
     acceptedMs: Number.isNaN(acceptedMs) ? Number.MAX_SAFE_INTEGER : acceptedMs,
     namespaces: spec.namespaces,
     taint: effects.includes('NoImport') ? 'NoImport' : effects[0],
-    unreachable: hasLapsed(status),
+    silentSinceMs: silentSinceMs(status),
   }
+}
+
+/** The condition turned when the member was not heard any more, also when the hub could not tell yet who is cut off. */
+function silentSinceMs(status: MemberCluster['status']): number | undefined {
+  if (!hasLapsed(status)) return undefined
+  const type: keyof typeof memberClusterConditions = 'Available'
+  const since = status?.conditions?.find(condition => condition.type === type)?.lastTransitionTime
+  const ms = fromTime(since ?? '')
+  return Number.isNaN(ms) ? 0 : ms
 }

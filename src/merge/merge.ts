@@ -42,7 +42,8 @@ function contributorOf(contribution: Contribution): Contributor {
   return {
     cluster,
     ...(taint === undefined ? {} : { taint }),
-    ...(unreachable ? { unreachable } : {}),
+    ...(unreachable === 'dropped' ? { unreachable: true } : {}),
+    ...(unreachable === 'draining' ? { draining: true } : {}),
     ports,
     // The hub has not written down yet when it accepted the cluster.
     ...(since === Number.MAX_SAFE_INTEGER ? {} : { since: toTime(since) }),

@@ -83,6 +83,7 @@ type clusterSetServiceStatus struct {
 		Cluster           string       `json:"cluster"`
 		Taint             string       `json:"taint,omitempty"`
 		Unreachable       bool         `json:"unreachable,omitempty"`
+		Draining          bool         `json:"draining,omitempty"`
 		Ports             []port       `json:"ports"`
 		Since             *metav1.Time `json:"since,omitempty"`
 		Definition        *attributes  `json:"definition,omitempty"`
@@ -107,10 +108,10 @@ type clusterSetServiceStatus struct {
 }
 
 type importedSpec struct {
-	Type        string            `json:"type"`
-	Ports       []port            `json:"ports"`
-	IPs         []string          `json:"ips"`
-	IPFamilies  []string          `json:"ipFamilies"`
+	Type        string   `json:"type"`
+	Ports       []port   `json:"ports"`
+	IPs         []string `json:"ips"`
+	IPFamilies  []string `json:"ipFamilies"`
 	traffic     `json:",inline"`
 	Labels      map[string]string `json:"labels,omitempty"`
 	Annotations map[string]string `json:"annotations,omitempty"`
@@ -130,7 +131,11 @@ type exportedServiceSpec struct {
 	ExportedAnnotations map[string]string `json:"exportedAnnotations,omitempty"`
 	Consumers           []string          `json:"consumers,omitempty"`
 	Addresses           []string          `json:"addresses,omitempty"`
-	Definition          struct {
+	WhenUnreachable     *struct {
+		Action       string `json:"action"`
+		AfterSeconds *int32 `json:"afterSeconds,omitempty"`
+	} `json:"whenUnreachable,omitempty"`
+	Definition struct {
 		attributes `json:",inline"`
 		Ports      []port `json:"ports"`
 	} `json:"definition"`

@@ -17,7 +17,7 @@ export function contribution(at: string, overrides: Overrides = {}): Contributio
     consumers,
     addresses: addresses ?? [],
     taint,
-    unreachable: unreachable ?? false,
+    unreachable,
     service: {
       type: 'ClusterSetIP',
       ports: ports('http:80'),

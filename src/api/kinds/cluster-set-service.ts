@@ -25,6 +25,12 @@ export const contributor = s.object({
         'The cluster has fallen silent: until it is heard again others do not import its endpoints.',
     }),
   ),
+  draining: s.optional(
+    s.boolean({
+      description:
+        'The cluster has fallen silent, and its export asks to drain: until it is heard again others import its endpoints as not ready.',
+    }),
+  ),
   ports: s.atomicList(exportedPort, {
     description: "The ports of that cluster's own Service: its slices name their ports as these are named.",
   }),

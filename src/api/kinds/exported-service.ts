@@ -96,6 +96,20 @@ const reservedPrefixes = [
   'isthmus.dev',
 ]
 
+const whenUnreachable = s.object(
+  {
+    action: s.oneOf(['Keep', 'Drain'], {
+      description: 'Keep: they stay as they are. Drain: they are imported as not ready.',
+    }),
+    afterSeconds: s.optional(s.int({ minimum: 0, description: 'Drain: for so long they stay as they are.' })),
+  },
+  {
+    description:
+      'What becomes of the endpoints in other clusters when the member has fallen silent; absent, they are imported no more.',
+  },
+)
+export type WhenUnreachable = Infer<typeof whenUnreachable>
+
 /** What the hub says of an export, which the member repeats on its ServiceExport. */
 export const exportedServiceConditions = {
   Ready: serviceExportConditions.Ready,
@@ -138,6 +152,7 @@ export const ExportedServiceKind = defineKind({
             description: 'ClusterSetIPs that the export asks for.',
           }),
         ),
+        whenUnreachable: s.optional(whenUnreachable),
         definition: service,
       },
       { description: 'What the member exports. Written by its agent.' },

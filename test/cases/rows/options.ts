@@ -1,5 +1,5 @@
 // Cases of what users choose by annotations.
-import { exporting, exportOf, opened } from '../acts.ts'
+import { cut, exporting, exportOf, opened, passing, restored } from '../acts.ts'
 import { type Case, conflict, headlessImport, imported, nowhere, ok } from '../case.ts'
 
 const vip = { 'web A': 'VIP4' }
@@ -8,6 +8,13 @@ const ofOne = 'c1 http:8080 10.1.0.1'
 const seenOfOne = { import: imported(), slices: [ofOne], dns: vip }
 const taken = (said: string): string => `${said} True/Imported`
 const consumers = (ids: string) => ({ annotations: { 'isthmus.dev/consumers': ids } })
+
+/** Of the second one's endpoints when it is silent. */
+const bothWith = (what: string) => [
+  ...exporting('c1@10'),
+  ...exporting('c2@20', { annotations: { 'isthmus.dev/when-unreachable': what } }),
+]
+const seenOfBoth = { import: imported({ clusters: 'c1 c2' }), dns: vip }
 
 export const options: readonly Case[] = [
   {
@@ -125,5 +132,47 @@ export const options: readonly Case[] = [
     },
     sees: { c1: seenOfOne, c3: seenOfOne },
     exports: { c1: taken(ok), c2: taken(ok) },
+  },
+  {
+    title: 'a silent cluster whose endpoints are to stay',
+    phases: [bothWith('keep'), [cut('c2')], [passing(600)]],
+    keeps: ['uid', 'ips'],
+    seen: { ...seenOfBoth, slices: [ofOne, 'c2 http:8080 10.2.0.1'] },
+    exports: { c1: ok, c2: ok },
+  },
+  {
+    title: 'a silent cluster whose endpoints are to drain at once',
+    phases: [bothWith('drain'), [cut('c2')], [passing(60)]],
+    keeps: ['uid', 'ips'],
+    seen: { ...seenOfBoth, slices: [ofOne, 'c2 http:8080 10.2.0.1(not ready)'] },
+    sees: { c2: { slices: [ofOne, 'c2 http:8080 10.2.0.1'] } },
+    exports: { c1: ok, c2: ok },
+  },
+  {
+    title: 'a silent cluster whose endpoints are to drain after a while',
+    phases: [bothWith('drain=60s'), [cut('c2')], [passing(200)]],
+    keeps: ['uid', 'ips'],
+    seen: { ...seenOfBoth, slices: [ofOne, 'c2 http:8080 10.2.0.1(not ready)'] },
+    sees: { c2: { slices: [ofOne, 'c2 http:8080 10.2.0.1'] } },
+    exports: { c1: ok, c2: ok },
+  },
+  {
+    title: 'a silent cluster whose endpoints are to drain after a while that has not passed',
+    phases: [bothWith('drain=3600s'), [cut('c2')], [passing(200)]],
+    seen: { ...seenOfBoth, slices: [ofOne, 'c2 http:8080 10.2.0.1'] },
+    exports: { c1: ok, c2: ok },
+  },
+  {
+    title: 'a cluster whose endpoints drained is heard of again',
+    phases: [bothWith('drain'), [cut('c2')], [passing(60)], [restored('c2')], [passing(60)]],
+    seen: { ...seenOfBoth, slices: [ofOne, 'c2 http:8080 10.2.0.1'] },
+    exports: { c1: ok, c2: ok },
+  },
+  {
+    title: 'a silent cluster whose endpoints are to do what nobody knows',
+    phases: [bothWith('drain=5m'), [cut('c2')], [passing(60)]],
+    seen: { ...seenOfBoth, slices: [ofOne] },
+    sees: { c2: { slices: [ofOne, 'c2 http:8080 10.2.0.1'] } },
+    exports: { c1: ok, c2: ok },
   },
 ]

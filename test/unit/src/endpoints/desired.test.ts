@@ -26,6 +26,7 @@ const source = (overrides: Partial<SourceSlice> = {}): SourceSlice => ({
   endpoints: [{ addresses: ['10.1.0.1'], conditions: { ready: true }, zone: 'a' }],
   ports: [{ name: 'http', protocol: 'TCP', port: 8080 }],
   servicePorts: ports('http:80'),
+  draining: false,
   ...overrides,
 })
 

@@ -109,6 +109,21 @@ describe('collect', () => {
     },
   )
 
+  it.each([
+    ['keep', { whenUnreachable: { action: 'Keep' } }, 0],
+    ['drain', { whenUnreachable: { action: 'Drain', afterSeconds: 0 } }, 0],
+    ['drain=300s', { whenUnreachable: { action: 'Drain', afterSeconds: 300 } }, 0],
+    ['drop', {}, 0],
+    ['', {}, 1],
+    ['drain=-1s', {}, 1],
+  ])('says what becomes of its endpoints when its cluster is silent: %s', (text, spec, problems) => {
+    const annotations = { 'isthmus.dev/when-unreachable': text }
+    const found = collect({ ...exported, metadata: { ...exported.metadata, annotations } }, service())
+    expect(found).toMatchObject({ valid: true, spec })
+    expect(found?.valid === true ? found.dropped : []).toHaveLength(problems)
+    if (!('whenUnreachable' in spec)) expect(found).not.toHaveProperty('spec.whenUnreachable')
+  })
+
   it('leaves out annotations that together are too much for an import', () => {
     const exportedAnnotations = { big: 'x'.repeat(200_000), small: 'y' }
     const result = collect({ ...exported, spec: { exportedAnnotations } }, service())
