@@ -117,6 +117,13 @@ export type Reply =
       readonly headers: Readonly<Record<string, string>>
       readonly body: Buffer | string
     }
+  /** The same, made piece by piece while the client reads it. */
+  | {
+      readonly type: 'slices'
+      readonly code: number
+      readonly headers: Readonly<Record<string, string>>
+      readonly slices: Iterable<Buffer>
+    }
 
 /**
  * A reply after negotiation: what the http stage writes. It adds the headers that every response carries.

@@ -25,6 +25,7 @@ import { RequestMetrics, servedKey } from './http/request-metrics.ts'
 import { shutDown } from './http/shutdown.ts'
 import { render, requireAcceptable } from './negotiation/stage.ts'
 import { makeRegistry } from './registry/registry.ts'
+import { encodeBackup } from './store/backup.ts'
 import type { Store } from './store-contract.ts'
 
 export type ApiServerOptions = {
@@ -135,7 +136,7 @@ function compose(options: ApiServerOptions, drain: Drain, state: State) {
   const discovery = makeDiscovery({
     kinds,
     serverAddress: () => state.address,
-    otherPaths: [...health.paths, '/metrics'],
+    otherPaths: [...health.paths, '/metrics', backupPath],
   })
   return makeChain({
     render: render(clock),
@@ -147,7 +148,7 @@ function compose(options: ApiServerOptions, drain: Drain, state: State) {
     maxInFlight: maxInFlight(metrics),
     authorize: authzStage(authorizer),
     requireAcceptable,
-    nonResources: [health, metricsText(metrics), discovery],
+    nonResources: [health, metricsText(metrics), storeBackup(options.store, clock), discovery],
     resources: makeRegistry({
       ...options,
       admission: makeAdmission(options.admission),
@@ -186,6 +187,20 @@ function metricsText(metrics: Metrics): NonResource {
     if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed()
     const headers = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }
     return metrics.text().then(body => ({ type: 'raw', code: 200, headers, body }))
+  }
+}
+
+const backupPath = '/store/backup'
+
+/** All objects at one revision, while others write. For who may do everything: there are secrets in it. */
+function storeBackup(store: Store, clock: Clock): NonResource {
+  return request => {
+    if (request.path !== backupPath) return undefined
+    if (request.method !== 'GET') throw methodNotAllowed()
+    const headers = { 'content-type': 'application/octet-stream' }
+    return store
+      .snapshot()
+      .then(snapshot => ({ type: 'slices', code: 200, headers, slices: encodeBackup(snapshot, clock.now()) }))
   }
 }
 

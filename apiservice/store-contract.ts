@@ -86,6 +86,8 @@ export interface Store {
   oldest(): Revision
   get(key: ObjectKey): Promise<StoredObject | undefined>
   list(scope: Scope, options: ListOptions): Promise<ListResult>
+  /** Every object of every resource, also of those that nobody serves any more, at one revision. */
+  snapshot(): Promise<Pick<ListResult, 'revision' | 'items'>>
   /** Delivers all changes after `after`; calls come in later turns of the event loop until the result is called. */
   watch(scope: Scope, after: Revision, listener: StoreListener): () => void
   create(key: ObjectKey, body: Buffer): Promise<WriteResult>

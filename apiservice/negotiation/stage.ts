@@ -78,6 +78,8 @@ function encodeReply(request: ApiRequest, reply: Reply, clock: Clock): Encoded {
       return encodeStatus(request, reply.code, reply.status)
     case 'raw':
       return { type: 'bytes', code: reply.code, headers: reply.headers, body: reply.body }
+    case 'slices':
+      return reply
   }
 }
 

@@ -11,7 +11,7 @@ export const formatKey = Buffer.from('m/format')
  * Format 2 has, beside what LevelDB keeps, the file that says how far the records reach.
  */
 const format = 2
-const schema = 1
+export const schema = 1
 
 /** What each format lacks to be the next one. */
 const upgrades: ReadonlyMap<number, (directory: string) => Promise<void>> = new Map([
@@ -20,19 +20,26 @@ const upgrades: ReadonlyMap<number, (directory: string) => Promise<void>> = new 
 
 /** Makes an empty database a store, and one of an older format one of this. Throws `StoreOpenError` for anything else. */
 export async function readFormat(db: Database, directory: string): Promise<void> {
-  const value = await db.get(formatKey)
-  if (value !== undefined) return upgrade(db, directory, formatIn(value, directory))
-  for await (const _key of db.keys({ limit: 1 })) {
-    const message = `the directory ${directory} holds a LevelDB database that is not an Isthmus store`
-    throw new StoreOpenError(directory, 'foreign', message)
-  }
+  const found = await findFormat(db, directory)
+  if (found !== undefined) return upgrade(db, directory, found)
   if (((await readReached(directory)) ?? 0) > 0) throw damaged(directory, 'all of its records are missing')
   // Revision 0 means "any" to Kubernetes clients, so that even an empty store stands at 1.
   await establish(db, directory, { floor: 1, live: 0 })
 }
 
+/** Undefined in an empty database. Throws `StoreOpenError` where it is no store, or one that this release cannot read. */
+export async function findFormat(db: Database, directory: string): Promise<number | undefined> {
+  const value = await db.get(formatKey)
+  if (value !== undefined) return formatIn(value, directory)
+  for await (const _key of db.keys({ limit: 1 })) {
+    const message = `the directory ${directory} holds a LevelDB database that is not an Isthmus store`
+    throw new StoreOpenError(directory, 'foreign', message)
+  }
+  return undefined
+}
+
 /** Makes the database a store of this format; its records up to the floor are there already. */
-async function establish(db: Database, directory: string, start: LogStart): Promise<void> {
+export async function establish(db: Database, directory: string, start: LogStart): Promise<void> {
   await writeReached(directory, 0)
   await db.batch([putFormat(), putStart(start)], { sync: true })
 }

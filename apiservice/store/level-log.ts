@@ -1,4 +1,4 @@
-import type { Level } from 'level'
+import { Level } from 'level'
 import type { Revision } from '../store-contract.ts'
 import { readReached, writeReached } from './reached-file.ts'
 import type { Log, LogBatch, LogEntry, LogStart } from './record-log.ts'
@@ -13,6 +13,21 @@ const recordsEnd = Buffer.from([recordPrefix + 1])
 const scanEntries = 1000
 const scanBytes = 1024 * 1024
 
+/** Bytes. Small, since what is current is in memory and older versions are seldom read. */
+const cacheSize = 2 * 1024 * 1024
+
+export function openDatabase(directory: string): Database {
+  return new Level(directory, { keyEncoding: 'buffer', valueEncoding: 'buffer', cacheSize })
+}
+
+/** LevelDB's own: gathers what it can read of all files, and puts the others aside in `lost/`. */
+export async function repairDatabase(directory: string): Promise<void> {
+  // The types are those of every platform, of which only LevelDB's has it.
+  const repair: unknown = Reflect.get(Level, 'repair')
+  if (typeof repair !== 'function') throw new Error('LevelDB cannot repair')
+  await Reflect.apply(repair, Level, [directory])
+}
+
 /** A log in LevelDB. Records are written in the order of their keys, so that its compactions have little to move. */
 export class LevelLog implements Log {
   readonly start: LogStart
@@ -26,7 +41,7 @@ export class LevelLog implements Log {
   }
 
   static async of(db: Database): Promise<LevelLog> {
-    return new LevelLog(db, decodeStart(await db.get(startKey)), (await readReached(db.location)) ?? 0)
+    return new LevelLog(db, await readStart(db), (await readReached(db.location)) ?? 0)
   }
 
   write(batch: LogBatch): Promise<void> {
@@ -46,18 +61,8 @@ export class LevelLog implements Log {
     return this.#db.getMany(revisions.map(recordKey))
   }
 
-  async *scan(after: Revision): AsyncIterable<readonly LogEntry[]> {
-    const range = { gt: recordKey(after), lt: recordsEnd, highWaterMarkBytes: scanBytes, fillCache: false }
-    const iterator = this.#db.iterator(range)
-    try {
-      for (;;) {
-        const entries = await iterator.nextv(scanEntries)
-        if (entries.length === 0) return
-        yield entries.map(([key, value]) => ({ revision: revisionOf(key), value }))
-      }
-    } finally {
-      await iterator.close()
-    }
+  scan(after: Revision): AsyncIterable<readonly LogEntry[]> {
+    return recordsFrom(this.#db, after)
   }
 
   noteReached(revision: Revision): Promise<void> {
@@ -69,11 +74,27 @@ export class LevelLog implements Log {
   }
 }
 
+/** All records after a revision in rising order, in bunches. */
+export async function* recordsFrom(db: Database, after: Revision): AsyncIterable<readonly LogEntry[]> {
+  const range = { gt: recordKey(after), lt: recordsEnd, highWaterMarkBytes: scanBytes, fillCache: false }
+  const iterator = db.iterator(range)
+  try {
+    for (;;) {
+      const entries = await iterator.nextv(scanEntries)
+      if (entries.length === 0) return
+      yield entries.map(([key, value]) => ({ revision: revisionOf(key), value }))
+    }
+  } finally {
+    await iterator.close()
+  }
+}
+
 export function putStart(start: LogStart): { type: 'put'; key: Buffer; value: Buffer } {
   return { type: 'put', key: startKey, value: Buffer.from(JSON.stringify(start)) }
 }
 
-function decodeStart(value: Buffer | undefined): LogStart {
+export async function readStart(db: Database): Promise<LogStart> {
+  const value = await db.get(startKey)
   const start: unknown = JSON.parse(value?.toString() ?? 'null')
   if (typeof start !== 'object' || start === null || !('floor' in start) || !('live' in start)) {
     throw new Error('it does not say where its history begins')
@@ -82,7 +103,7 @@ function decodeStart(value: Buffer | undefined): LogStart {
 }
 
 /** Big endian, so that the order of keys is the order of revisions. */
-function recordKey(revision: Revision): Buffer {
+export function recordKey(revision: Revision): Buffer {
   const key = Buffer.allocUnsafe(9)
   key[0] = recordPrefix
   key.writeUInt32BE(Math.floor(revision / 0x1_0000_0000), 1)

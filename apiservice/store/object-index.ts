@@ -125,6 +125,10 @@ export class ObjectIndex {
     return this.#size
   }
 
+  get resources(): readonly string[] {
+    return [...this.#resources.keys()].sort(compareText)
+  }
+
   find(key: ObjectKey): Slot | undefined {
     return this.#resources.get(key.resource)?.find(key.namespace, key.name)
   }

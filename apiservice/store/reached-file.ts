@@ -1,6 +1,7 @@
 import { open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Revision } from '../store-contract.ts'
+import { syncDirectory } from './directory.ts'
 
 const name = 'REVISION'
 
@@ -28,10 +29,5 @@ export async function writeReached(directory: string, revision: Revision): Promi
     await file.close()
   }
   await rename(next, join(directory, name))
-  const entries = await open(directory, 'r')
-  try {
-    await entries.sync()
-  } finally {
-    await entries.close()
-  }
+  await syncDirectory(directory)
 }

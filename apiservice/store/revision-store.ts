@@ -132,6 +132,10 @@ class RevisionStore implements Store {
     return { revision, items: await this.#loadAt(revision, page.items), remaining: page.remaining }
   }
 
+  snapshot(): Promise<ListResult> {
+    return this.list({ resources: this.#timeline.resources, namespace: '' }, { limit: 0 })
+  }
+
   watch(scope: Scope, after: Revision, listener: StoreListener): () => void {
     const watcher: Watcher = { scope, listener, position: after, isStopped: false }
     this.#hub.add(watcher)

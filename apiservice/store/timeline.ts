@@ -41,6 +41,11 @@ export class Timeline {
     return this.#index.size
   }
 
+  /** Of all objects and kept deletions, sorted. */
+  get resources(): readonly string[] {
+    return this.#index.resources
+  }
+
   /** When the newest change was made, or the given time if that is later: recorded times never go back. */
   notBefore(now: number): number {
     return Math.max(now, this.#at)

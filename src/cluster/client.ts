@@ -146,6 +146,16 @@ export class ClusterClient implements Cluster {
     return discoverResources((path, accept) => this.#json({ method: 'GET', path, accept }, signal))
   }
 
+  /** What the server answers on a path that is no resource, piece by piece. */
+  async *read(path: string, signal: AbortSignal): AsyncGenerator<Buffer> {
+    try {
+      const answer = await this.#answered({ method: 'GET', path, accept: '*/*', streams: true }, signal)
+      for await (const chunk of answer) yield Buffer.from(chunk)
+    } catch (thrown) {
+      throw this.#failure(thrown, signal)
+    }
+  }
+
   async #pages<O>(
     resource: Resource<O>,
     selection: Selection,

@@ -10,6 +10,12 @@ import { hubCommand } from './hub-command.ts'
 import { memberCommand } from './member-command.ts'
 import { migrateCommand } from './migrate-command.ts'
 import type { Settings } from './setting.ts'
+import {
+  storeBackupCommand,
+  storeCheckCommand,
+  storeRepairCommand,
+  storeRestoreCommand,
+} from './store-command.ts'
 import { tokenCreateCommand } from './token-command.ts'
 import { uninstallCommand } from './uninstall-command.ts'
 
@@ -22,22 +28,38 @@ export const commands: Readonly<Record<string, CommandDefinition<Settings>>> = {
   dns: dnsCommand,
   'dns doctor': dnsDoctorCommand,
   'token create': tokenCreateCommand,
+  'store check': storeCheckCommand,
+  'store repair': storeRepairCommand,
+  'store backup': storeBackupCommand,
+  'store restore': storeRestoreCommand,
   migrate: migrateCommand,
   uninstall: uninstallCommand,
 }
 
+/** Commands that do nothing by themselves. */
+const groups: Readonly<Record<string, string>> = {
+  token: 'Handles the tokens with which clusters join.',
+  store: 'Looks at the store of a server, saves it and puts it back.',
+}
+
 export function makeProgram(environment: Environment): Command {
-  const token = new Command('token')
-    .description('Handles the tokens with which clusters join.')
-    .helpCommand(false)
   const program = new Command('isthmus')
     .description('Joins Kubernetes clusters into one ClusterSet.')
     .helpCommand(false)
     .version(manifest.version, '--version', 'output the version')
   for (const [path, definition] of Object.entries(commands)) {
     const [first = ''] = path.split(' ')
-    const above = first === path ? program : (program.commands.find(one => one.name() === first) ?? token)
+    const above = first === path ? program : groupOf(program, first)
     above.addCommand(defineCommand(definition, environment).helpCommand(false))
   }
-  return program.addCommand(token)
+  return program
+}
+
+/** A command that stands there already, or a group. */
+function groupOf(program: Command, name: string): Command {
+  const known = program.commands.find(one => one.name() === name)
+  if (known !== undefined) return known
+  const group = new Command(name).description(groups[name] ?? '').helpCommand(false)
+  program.addCommand(group)
+  return group
 }

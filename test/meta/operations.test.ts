@@ -21,7 +21,8 @@ const kubectl = 'kubectl --kubeconfig $STATE'
 
 /** What is done before the block that holds the text, since the page says so in words. */
 const before: readonly (readonly [text: string, action: (shell: Shell) => Promise<unknown>])[] = [
-  ['tar -C $STATE -czf', shell => shell.stop('hub')],
+  ['isthmus store restore', shell => shell.stop('hub')],
+  ['isthmus store check', shell => shell.stop('hub')],
   ['rm -r $STATE/west/hub', shell => shell.stop('west')],
   [
     `${kubectl}/west/kubeconfig delete serviceimports`,
@@ -44,14 +45,14 @@ const after: readonly (readonly [text: string, then: Then])[] = [
   ],
   // The hub is away.
   [
-    'tar -C $STATE -czf',
+    'isthmus store check',
     {
       command: `${kubectl}/west/kubeconfig -n shop get serviceimports; dig +short @127.0.0.1 -p 7554 web.shop.svc.clusterset.local`,
       output: /web +ClusterSetIP +\S+ +\S+ +east,west +True[\s\S]*^10\.112\.\d+\.\d+$/m,
     },
   ],
   [
-    'tar -C $STATE -xzf',
+    'isthmus store restore',
     { command: `${kubectl}/hub/kubeconfig get memberclusters`, output: /west +true +True/ },
   ],
   [
@@ -121,6 +122,9 @@ const after: readonly (readonly [text: string, then: Then])[] = [
 const outputs: readonly (readonly [text: string, output: RegExp])[] = [
   ['dig +short', /east +true +True[\s\S]*shop\.web +ClusterSetIP[\s\S]*^10\.112\.\d+\.\d+$/m],
   ['/readyz', /^ok[\s\S]*isthmus_hub_members[\s\S]*isthmus_store_revision[\s\S]*isthmus_dns_services/],
+  ['store backup', /^saved \d+ objects at revision \d+ in /],
+  ['store check', / is whole: \d+ objects at revision \d+, /],
+  ['store repair', /^read \d+ records\nnothing is known to be lost\nmade a store of \d+ objects in /],
   ['memberclusters -o wide', /west +true +True .* member-west /],
 ]
 
@@ -164,7 +168,7 @@ describe('the commands', () => {
     const home = roleOf.exec(block)?.groups?.home
     const output = home === undefined ? await shell.run(block) : await shell.start(home, block)
     for (const pattern of partsOf(outputs, block)) expect(output).toMatch(pattern)
-    if (block.includes('tar -C $STATE -xzf')) await shell.start('hub', blockWith('isthmus hub'))
+    if (/store restore|hub-repaired \$STATE/.test(block)) await shell.start('hub', blockWith('isthmus hub'))
     for (const { command, output: pattern } of partsOf(after, block)) {
       await eventually(async () => expect(await shell.run(command)).toMatch(pattern), 60_000)
     }

@@ -64,6 +64,10 @@ export class CheckedStore implements Store {
     return result
   }
 
+  snapshot(): ReturnType<Store['snapshot']> {
+    return this.#store.snapshot()
+  }
+
   watch(scope: Scope, after: Revision, listener: StoreListener): () => void {
     for (const resource of scope.resources) this.#resources.add(resource)
     const checked = new CheckedListener(scope, after, listener, text => this.complaints.push(text))

@@ -142,6 +142,7 @@ function toAnswer(reply: Reply): Omit<Answer, 'warnings'> {
     case 'status':
       return { code: reply.code, body: reply.status }
     case 'raw':
+    case 'slices':
     case 'watch':
       throw new Error(`a ${reply.type} is no answer`)
   }

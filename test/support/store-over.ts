@@ -8,6 +8,7 @@ export function storeOver(store: Store, methods: Partial<Store>): Store {
     fault: () => store.fault(),
     get: key => store.get(key),
     list: (scope, options) => store.list(scope, options),
+    snapshot: () => store.snapshot(),
     watch: (scope, after, listener) => store.watch(scope, after, listener),
     create: (key, body) => store.create(key, body),
     update: (key, expected, body) => store.update(key, expected, body),

@@ -28,6 +28,23 @@ async function pages(
 /** Lists now and at older revisions, in pages, over scopes. */
 export function describeLists(test: ReturnType<typeof storeTest>): void {
   describe('lists', () => {
+    test('shows everything at one revision, whatever resource it is of', async ({ store }) => {
+      expect((await store.snapshot()).items).toEqual([])
+      await created(store, aKey('shop/web'))
+      await deleted(store, aKey('shop/old'), await created(store, aKey('shop/old')))
+      await created(store, aKey('shop/web', imports))
+      await created(store, aKey('alone', 'things.nobody.serves'))
+      const { items, revision } = await store.snapshot()
+      expect(revision).toBe(store.revision())
+      expect(items.map(({ resource, namespace, name }) => `${resource} ${namespace}/${name}`)).toEqual([
+        `${exports} shop/web`,
+        `${imports} shop/web`,
+        'things.nobody.serves /alone',
+      ])
+      await created(store, aKey('shop/later'))
+      expect(items).toHaveLength(3)
+    })
+
     test('sorts bytewise as namespace and name with a slash between', async ({ store }) => {
       for (const path of ['b/a', 'a/z', 'a/B', 'a/b', 'a-b/a', 'a/a0', 'a/a', 'B/z'])
         await created(store, aKey(path))

@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { AdmissionPlugin } from '../../../apiservice/contract.ts'
+import { decodeBackup } from '../../../apiservice/store/backup.ts'
+import { decodeRecord } from '../../../apiservice/store/record.ts'
 import { protocols } from '../../support/api-client.ts'
 import { type TestServer, testServer } from '../../support/api-server.ts'
 import { manualClock } from '../../support/manual-clock.ts'
@@ -133,6 +135,22 @@ it('a fault of ours is a 500 without a trace of it, and the server lives on', as
     expect.objectContaining({ level: 'error', fields: expect.objectContaining({ error: 'secret detail' }) }),
   )
   expect((await server.client().send('/livez')).status).toBe(200)
+})
+
+it('answers a backup of everything, but not to everybody', async () => {
+  const server = await aServer()
+  await server.client().send('/api/v1/namespaces', body(namespace))
+  const answer = await server.client().send('/store/backup')
+  expect(answer).toMatchObject({ status: 200, headers: { 'content-type': 'application/octet-stream' } })
+  const saved = decodeBackup(answer.body).entries.map(
+    ({ revision, value }) => decodeRecord(revision, value).key,
+  )
+  expect(saved).toContainEqual({ resource: 'namespaces', namespace: '', name: 'shop' })
+  const ada = await server.issue({ user: 'ada', groups: ['system:monitoring'] })
+  for (const identity of [null, ada]) {
+    expect((await server.client('HTTP/2', identity).send('/store/backup')).status).toBe(403)
+  }
+  expect((await server.client().send('/store/backup', { method: 'DELETE' })).status).toBe(405)
 })
 
 it('readyz follows what the role says, livez does not', async () => {

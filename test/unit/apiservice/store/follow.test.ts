@@ -46,6 +46,7 @@ it('a follower gets everything and then every change until it stops', async () =
 function withHands(store: Store, listeners: StoreListener[], failures: Error[]): Store {
   return {
     fault: () => undefined,
+    snapshot: () => store.snapshot(),
     revision: () => store.revision(),
     oldest: () => store.oldest(),
     get: key => store.get(key),

@@ -1,0 +1,104 @@
+/** Looks at, mends, saves and puts back the store of a server. */
+import { createWriteStream } from 'node:fs'
+import { open, readFile, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { encodeBackup } from '../../apiservice/store/backup.ts'
+import { syncDirectory } from '../../apiservice/store/directory.ts'
+import { backupIn, repairStore, restoreStore, withStoreIn } from '../../apiservice/store/offline.ts'
+import { StoreOpenError } from '../../apiservice/store/open-error.ts'
+import { ClusterClient } from '../cluster/client.ts'
+import { fromKubeconfig } from '../cluster/kubeconfig.ts'
+import { errorText, never } from '../kernel/abort.ts'
+import { systemClock, toTime } from '../kernel/clock.ts'
+import { silentLogger } from '../kernel/log.ts'
+import { noMetrics } from '../kernel/metrics.ts'
+
+const backupPath = '/store/backup'
+const unserved = { clock: systemClock, log: silentLogger, metrics: noMetrics }
+
+function storeOf(home: string): string {
+  return join(home, 'store')
+}
+
+/** Lines about a store that is whole; throws one sentence about another. */
+export function checkStore(home: string): Promise<readonly string[]> {
+  return withStoreIn(storeOf(home), unserved, async ({ store, format }) => {
+    const { items, revision } = await store.snapshot()
+    return [
+      `the store in ${storeOf(home)} is whole: ${items.length} objects at revision ${revision}, changes kept since revision ${store.oldest()}, format ${format}`,
+    ]
+  })
+}
+
+export async function repair(home: string, to: string): Promise<readonly string[]> {
+  const { objects, records, revision, lost } = await repairStore(storeOf(home), to, systemClock)
+  return [
+    `read ${records} records`,
+    ...(lost.length === 0 ? ['nothing is known to be lost'] : lost.map(what => `lost: ${what}`)),
+    `made a store of ${objects} objects in ${to}, which begins at revision ${revision}; to use it, put it in the place of ${storeOf(home)}`,
+  ]
+}
+
+export type BackupSource = {
+  readonly home: string
+  /** Of the server that is asked; unless told, that of the home while a server has its store. */
+  readonly kubeconfig: string | undefined
+  readonly context: string | undefined
+}
+
+export async function backUp(source: BackupSource, to: string): Promise<readonly string[]> {
+  const part = `${to}.part`
+  try {
+    await writeBackup(source, part)
+    const { entries, revision } = backupIn({ path: part, bytes: await readFile(part) })
+    await rename(part, to)
+    await syncDirectory(dirname(to))
+    return [`saved ${entries.length} objects at revision ${revision} in ${to}`]
+  } catch (thrown) {
+    await rm(part, { force: true })
+    throw thrown
+  }
+}
+
+async function writeBackup({ home, kubeconfig, context }: BackupSource, part: string): Promise<void> {
+  if (kubeconfig !== undefined) return writeServed(kubeconfig, context, part)
+  try {
+    await withStoreIn(storeOf(home), unserved, async ({ store }) => {
+      await write(encodeBackup(await store.snapshot(), systemClock.now()), part)
+    })
+  } catch (thrown) {
+    if (!(thrown instanceof StoreOpenError) || thrown.problem !== 'locked') throw thrown
+    await writeServed(join(home, 'kubeconfig'), context, part)
+  }
+}
+
+async function writeServed(path: string, context: string | undefined, part: string): Promise<void> {
+  const from = { path, ...(context === undefined ? {} : { context }), clock: systemClock }
+  const client = new ClusterClient({ ...(await fromKubeconfig(from)), name: 'server', clock: systemClock })
+  try {
+    await write(client.read(backupPath, never), part)
+  } finally {
+    client.close()
+  }
+}
+
+async function write(pieces: Iterable<Buffer> | AsyncIterable<Buffer>, part: string): Promise<void> {
+  await pipeline(pieces, createWriteStream(part, { mode: 0o600 }))
+  const file = await open(part, 'r')
+  try {
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
+
+export async function restore(home: string, from: string): Promise<readonly string[]> {
+  const bytes = await readFile(from).catch((thrown: unknown) => {
+    throw new Error(`the backup ${from} cannot be used: ${errorText(thrown)}`)
+  })
+  const { objects, made, revision } = await restoreStore({ path: from, bytes }, storeOf(home), systemClock)
+  return [
+    `made a store of ${objects} objects in ${storeOf(home)}, as they were at ${toTime(made)}; it begins at revision ${revision}`,
+  ]
+}
