@@ -7,6 +7,7 @@ import { type Change, keyOf, type Ref } from './cluster/cluster.ts'
 import { EventRecorder } from './cluster/event-recorder.ts'
 import { equalJson } from './cluster/json.ts'
 import type { PushFailure } from './export/conditions.ts'
+import { Kept } from './export/kept.ts'
 import { ServicePush } from './export/service-push.ts'
 import { SlicePush } from './export/slice-push.ts'
 import { ExportStatus } from './export/status.ts'
@@ -19,6 +20,7 @@ const unreachedMs = 3_000
 export class ExportFlow {
   readonly #context: MemberContext
   readonly #failures = new Map<string, PushFailure>()
+  readonly #kept = new Kept(key => this.#tell(key))
   /** Why nothing can be sent at all. */
   #unreached: PushFailure | undefined
   readonly #status: WorkQueue
@@ -112,6 +114,7 @@ export class ExportFlow {
       collected,
       exportedServices: informers.exportedServices,
       hubNamespace,
+      kept: this.#kept,
       failure: ref => this.#failure(keyOf(ref)),
       local: localWriter,
       events: new EventRecorder({ cluster: local, component: 'isthmus-agent', clock, log }),
@@ -127,6 +130,7 @@ export class ExportFlow {
       exportedServices: informers.exportedServices,
       hub: hubWriter,
       hubNamespace,
+      kept: this.#kept,
       outcome: (ref, failure) => this.#outcome(keyOf(ref), failure),
     })
     return queue('export services', hubWriter, (ref, signal) => push.reconcile(ref, signal))

@@ -10,13 +10,13 @@ import {
   ExportedServiceKind,
   exportedServiceName,
 } from '../api/kinds/exported-service.ts'
-import { type Informer, type Ref, resource } from '../cluster/cluster.ts'
-import { equalJson } from '../cluster/json.ts'
+import { type Informer, keyOf, type Ref, resource } from '../cluster/cluster.ts'
 import type { Writer } from '../cluster/writer.ts'
 import { errorText } from '../kernel/abort.ts'
 import { isReason } from '../kernel/errors.ts'
 import type { Collected } from './collect.ts'
 import type { PushFailure } from './conditions.ts'
+import type { Kept } from './kept.ts'
 
 export type ServicePushOptions = {
   /** What an export comes to now. Read from informers that have synced. */
@@ -26,11 +26,13 @@ export type ServicePushOptions = {
   readonly hub: Writer
   /** The member's namespace on the hub. */
   readonly hubNamespace: string
+  readonly kept: Kept
   /** Told the outcome of each push: what went wrong, or undefined. */
   outcome(ref: Ref, failure: PushFailure | undefined): void
 }
 
 const exportedServices = resource(ExportedServiceKind)
+const made = { apiVersion: exportedServices.apiVersion, kind: exportedServices.kind }
 
 /** Keeps the hub's ExportedService what the export comes to in this cluster. */
 export class ServicePush {
@@ -51,21 +53,27 @@ export class ServicePush {
   }
 
   async #push(ref: Ref, signal: AbortSignal): Promise<void> {
-    const { hub, hubNamespace } = this.#options
+    const { hub, hubNamespace, kept } = this.#options
+    const key = keyOf(ref)
     const name = exportedServiceName(ref.namespace ?? '', ref.name)
     const current = this.#options.exportedServices.get({ namespace: hubNamespace, name })
     const collected = this.#options.collected(ref)
     if (collected?.valid !== true) {
+      kept.forget(key)
       if (current !== undefined) await hub.delete(exportedServices, current, signal)
       return
     }
-    if (current === undefined) {
-      const { apiVersion, kind } = exportedServices
-      const metadata = { namespace: hubNamespace, name }
-      await hub.create(exportedServices, { apiVersion, kind, metadata, spec: collected.spec }, signal)
-    } else if (!equalJson(current.spec, collected.spec)) {
-      await hub.replace(exportedServices, { ...current, spec: collected.spec }, {}, signal)
-    }
+    const { spec } = collected
+    if (current !== undefined && kept.isHeld(key, spec, current.spec)) return
+    const written =
+      current === undefined
+        ? await hub.create(
+            exportedServices,
+            { ...made, metadata: { namespace: hubNamespace, name }, spec },
+            signal,
+          )
+        : await hub.replace(exportedServices, { ...current, spec }, {}, signal)
+    if (written !== undefined) kept.note(key, spec, written.spec)
   }
 }
 

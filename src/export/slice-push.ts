@@ -6,8 +6,8 @@ import {
 } from '../api/kinds/exported-endpoint-slice.ts'
 import type { ExportedService } from '../api/kinds/exported-service.ts'
 import { type Informer, type Ref, resource } from '../cluster/cluster.ts'
-import { equalJson } from '../cluster/json.ts'
 import type { Writer } from '../cluster/writer.ts'
+import { Kept } from './kept.ts'
 import { exportedSliceSpec } from './slice.ts'
 
 export type SlicePushOptions = {
@@ -22,10 +22,12 @@ export type SlicePushOptions = {
 }
 
 const exportedSlices = resource(ExportedEndpointSliceKind)
+const made = { apiVersion: exportedSlices.apiVersion, kind: exportedSlices.kind }
 
 /** Keeps the hub's ExportedEndpointSlice what one EndpointSlice of this cluster is: one change, one write. */
 export class SlicePush {
   readonly #options: SlicePushOptions
+  readonly #kept = new Kept(() => undefined)
 
   constructor(options: SlicePushOptions) {
     this.#options = options
@@ -37,17 +39,20 @@ export class SlicePush {
     const current = this.#options.exportedSlices.get({ namespace: hubNamespace, name })
     const spec = this.#desired(ref)
     if (spec === undefined) {
+      this.#kept.forget(name)
       if (current !== undefined) await hub.delete(exportedSlices, current, signal)
-    } else if (current === undefined) {
-      const { apiVersion, kind } = exportedSlices
-      await hub.create(
-        exportedSlices,
-        { apiVersion, kind, metadata: { namespace: hubNamespace, name }, spec },
-        signal,
-      )
-    } else if (!equalJson(current.spec, spec)) {
-      await hub.replace(exportedSlices, { ...current, spec }, {}, signal)
+      return
     }
+    if (current !== undefined && this.#kept.isHeld(name, spec, current.spec)) return
+    const written =
+      current === undefined
+        ? await hub.create(
+            exportedSlices,
+            { ...made, metadata: { namespace: hubNamespace, name }, spec },
+            signal,
+          )
+        : await hub.replace(exportedSlices, { ...current, spec }, {}, signal)
+    if (written !== undefined) this.#kept.note(name, spec, written.spec)
   }
 
   #desired(ref: Ref): ExportedEndpointSlice['spec'] | undefined {

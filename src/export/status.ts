@@ -1,6 +1,6 @@
 import { type ExportedService, exportedServiceName } from '../api/kinds/exported-service.ts'
 import { type ServiceExport, ServiceExportKind } from '../api/kinds/service-export.ts'
-import { type Informer, type Ref, resource } from '../cluster/cluster.ts'
+import { type Informer, keyOf, type Ref, resource } from '../cluster/cluster.ts'
 import type { EventRecorder } from '../cluster/event-recorder.ts'
 import { equalJson } from '../cluster/json.ts'
 import type { Writer } from '../cluster/writer.ts'
@@ -8,12 +8,14 @@ import { type Clock, toTime } from '../kernel/clock.ts'
 import type { Collected } from './collect.ts'
 import { desiredConditions, type HubAnswer, type PushFailure } from './conditions.ts'
 import { occurrencesOf } from './events.ts'
+import type { Kept } from './kept.ts'
 
 export type ExportStatusOptions = {
   readonly serviceExports: Informer<ServiceExport>
   collected(ref: Ref): Collected | undefined
   readonly exportedServices: Informer<ExportedService>
   readonly hubNamespace: string
+  readonly kept: Kept
   /** Why the hub has not what was sent last; undefined when nothing went wrong yet. */
   failure(ref: Ref): PushFailure | undefined
   readonly local: Writer
@@ -53,11 +55,12 @@ export class ExportStatus {
   }
 
   #hubAnswer(ref: Ref, collected: Collected): HubAnswer {
-    const { exportedServices, hubNamespace } = this.#options
+    const { exportedServices, hubNamespace, kept } = this.#options
     const name = exportedServiceName(ref.namespace ?? '', ref.name)
     const exported = exportedServices.get({ namespace: hubNamespace, name })
     const failure = this.#options.failure(ref)
     if (exported === undefined || failure !== undefined) return { state: 'absent', failure }
-    return { state: 'held', exported, current: collected.valid && equalJson(exported.spec, collected.spec) }
+    const current = collected.valid && kept.isHeld(keyOf(ref), collected.spec, exported.spec)
+    return { state: 'held', exported, current }
   }
 }

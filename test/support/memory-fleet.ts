@@ -25,6 +25,7 @@ import { type Metrics, noMetrics } from '../../src/kernel/metrics.ts'
 import { startMemberFlow } from '../../src/member-flow.ts'
 import { type Link, linkTo } from './link.ts'
 import { type ManualClock, manualClock, settled } from './manual-clock.ts'
+import { type Skew, through } from './skew.ts'
 import { startViewBridge } from './view-bridge.ts'
 
 export const serviceExports = resource(ServiceExportKind)
@@ -44,6 +45,8 @@ export type FleetOptions = {
   readonly families?: Readonly<Record<string, readonly Family[]>>
   /** Of every member's cluster. */
   readonly routing?: Routing
+  /** Of members that are of another release than the hub. */
+  readonly skews?: Readonly<Record<string, Skew>>
   /** Of the hub, for one start. */
   readonly metrics?: Metrics
 }
@@ -102,7 +105,8 @@ export class MemoryMember {
     this.id = id
     this.#fleet = fleet
     this.local = new TestCluster(id, fleet.clock)
-    this.hub = linkTo(fleet.hub)
+    const skew = fleet.options.skews?.[id]
+    this.hub = linkTo(skew === undefined ? fleet.hub : through(fleet.hub, skew))
   }
 
   start(): void {
