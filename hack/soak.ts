@@ -1,4 +1,6 @@
-// npm run soak [-- MINUTES]: the demo with one endpoint change a second, and the memory it takes (sum of PSS).
+// npm run soak [-- MINUTES]: stores that are killed, lose power and are damaged for some minutes, with another seed each
+// time; then the demo with one endpoint change a second, and the memory it takes (sum of PSS).
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { EndpointSliceKind } from '../src/api/kinds/endpoint-slice.ts'
 import { NamespaceKind } from '../src/api/kinds/namespace.ts'
@@ -53,6 +55,27 @@ async function prepare(cluster: ClusterClient): Promise<void> {
   )
 }
 
+/** The long form of test/kill: two minutes of SIGKILL under load, and as much again of the rest. */
+function killStores(): void {
+  const often = {
+    KILLS: '120',
+    DEATHS: '60',
+    LOSSES: '400',
+    DAMAGES: '150',
+    SEED: process.env.SEED ?? 'random',
+  }
+  const ran = spawnSync(
+    'vitest',
+    ['run', '--config', 'hack/config/vitest.ts', 'test/kill', 'test/property/linear'],
+    {
+      stdio: 'inherit',
+      env: { ...process.env, ...often },
+    },
+  )
+  if (ran.status !== 0) process.exit(1)
+}
+
+killStores()
 const folder = temporaryFolder()
 const fleet = await startFleet({ home: folder.path })
 const clients = await Promise.all(['east', 'west'].map(context => contextClient(fleet.kubeconfig, context)))
