@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import { errorText } from '../../src/kernel/abort.ts'
 import type { Store } from '../store-contract.ts'
 import { makeDirectory } from './directory.ts'
+import { forgetLogs, keepLogs } from './kept-logs.ts'
 import { readFormat } from './level-format.ts'
 import { type Database, LevelLog, openDatabase } from './level-log.ts'
 import { damaged, openProblem, StoreOpenError } from './open-error.ts'
@@ -18,7 +19,10 @@ import { openRevisionStore } from './revision-store.ts'
 export async function openLevelStore(options: StoreOptions & { readonly directory: string }): Promise<Store> {
   const { directory, ...rest } = options
   const path = resolve(directory)
-  return storeOn(path, () => openLevelLog(path), rest)
+  await keepLogs(path)
+  const store = await storeOn(path, () => openLevelLog(path), rest)
+  await forgetLogs(path)
+  return store
 }
 
 /** A store on a log of a directory; what keeps it from opening is a `StoreOpenError`. */
@@ -37,6 +41,7 @@ export async function storeOn(
 }
 
 async function openLevelLog(directory: string): Promise<Log> {
+  await prepare(directory)
   return logOf(directory, async db => {
     await readFormat(db, directory)
   })
@@ -44,7 +49,6 @@ async function openLevelLog(directory: string): Promise<Log> {
 
 /** `look` finds out whether the database is a store, or makes it one. */
 export async function logOf(directory: string, look: (db: Database) => Promise<void>): Promise<Log> {
-  await prepare(directory)
   const db = openDatabase(directory)
   try {
     await db.open()
@@ -61,7 +65,7 @@ export async function logOf(directory: string, look: (db: Database) => Promise<v
 }
 
 /** LevelDB makes a new database where CURRENT is missing, even between the files of an old one. */
-async function prepare(directory: string): Promise<void> {
+export async function prepare(directory: string): Promise<void> {
   let names: string[]
   try {
     await makeDirectory(directory)

@@ -7,7 +7,7 @@ import type { Store } from '../store-contract.ts'
 import { decodeBackup } from './backup.ts'
 import { buildStore, revisionAfter } from './build-store.ts'
 import { findFormat } from './level-format.ts'
-import { logOf, storeOn } from './level-store.ts'
+import { logOf, prepare, storeOn } from './level-store.ts'
 import { damaged, StoreOpenError } from './open-error.ts'
 import type { StoreOptions } from './options.ts'
 import { readReached } from './reached-file.ts'
@@ -39,6 +39,7 @@ async function open<T>(
   use: (checked: CheckedStore) => Promise<T>,
 ): Promise<T> {
   let format = 0
+  await prepare(copy)
   const log = await logOf(copy, async db => {
     const found = await findFormat(db, copy)
     if (found === undefined) throw damaged(copy, 'all of its records are missing')

@@ -1,4 +1,5 @@
 import type { Revision } from '../store-contract.ts'
+import { bringLogsBack } from './kept-logs.ts'
 import { formatKey } from './level-format.ts'
 import { type Database, openDatabase, readStart, recordsFrom, repairDatabase } from './level-log.ts'
 import { readReached } from './reached-file.ts'
@@ -25,6 +26,7 @@ type Found = Pick<LogRecord, 'type' | 'at' | 'revision' | 'before'> & {
 /** Changes the files of the directory: give it a copy. Throws where there is nothing of a store. */
 export async function salvage(directory: string): Promise<Salvage> {
   const reached = await readReached(directory).catch(() => undefined)
+  await bringLogsBack(directory)
   await repairDatabase(directory)
   const db = openDatabase(directory)
   await db.open()

@@ -93,6 +93,11 @@ describe('a LevelDB store', () => {
     await log.close()
   })
 
+  it('leaves no second names of logs when it was found whole', async () => {
+    await fill()
+    expect((await readdir(directory)).filter(name => name.endsWith('.kept'))).toEqual([])
+  })
+
   it('keeps revisions beyond 32 bits in order', async () => {
     const db = openDatabase()
     await db.put(Buffer.from('m/start'), Buffer.from('{"floor":1,"live":0}'))

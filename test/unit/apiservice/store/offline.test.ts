@@ -201,6 +201,19 @@ describe('a repair', () => {
     expect(await expectMade(before, newest)).toHaveProperty('size', objects)
   })
 
+  it('reads as much when a server was started on the damage before', async () => {
+    await fill()
+    const bytes = readFileSync(logFile())
+    bytes.fill(0x55, 40_000, 40_100)
+    writeFileSync(logFile(), bytes)
+    cpSync(directory, join(folder.path, 'untouched'), { recursive: true })
+    for (let time = 0; time < 2; time++)
+      await expect(open()).rejects.toThrow('is damaged and is left as it is')
+    const { lost, objects, records } = await repairStore(join(folder.path, 'untouched'), target(), clock)
+    const after = await repairStore(directory, join(folder.path, 'again'), clock)
+    expect(after).toMatchObject({ lost, objects, records })
+  })
+
   it('tells what was cut off the end', async () => {
     const newest = await fill()
     const bytes = readFileSync(logFile())
