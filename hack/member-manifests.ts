@@ -63,12 +63,9 @@ export function memberRights(kinds: readonly AnyKind[]): readonly Manifest[] {
   const rules: readonly PolicyRule[] = [
     ...agentClusterRules,
     ...agentRoutingRules,
-    {
-      apiGroups: ['networking.k8s.io'],
-      resources: ['servicecidrs'],
-      resourceNames: ['kubernetes'],
-      verbs: ['get'],
-    },
+    // The blocks of its Services and pods, so that it can be told whether ClusterSetIPs are among them.
+    { apiGroups: ['networking.k8s.io'], resources: ['servicecidrs'], verbs: ['get', 'list'] },
+    { apiGroups: [''], resources: ['nodes'], verbs: ['list'] },
     {
       apiGroups: ['apiregistration.k8s.io'],
       resources: ['apiservices'],

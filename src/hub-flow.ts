@@ -9,10 +9,12 @@ import type { KubeObject } from './api/meta.ts'
 import { type Change, type Cluster, type Informer, resource } from './cluster/cluster.ts'
 import { EventRecorder } from './cluster/event-recorder.ts'
 import { startInformer } from './cluster/informer.ts'
+import { equalJson } from './cluster/json.ts'
 import { Writer } from './cluster/writer.ts'
 import { observeMembers } from './heartbeat/instruments.ts'
 import { heartbeatName, leases } from './heartbeat/lease.ts'
 import { MemberObserver } from './heartbeat/observe.ts'
+import { parseCidr } from './ip/cidr.ts'
 import { background } from './kernel/abort.ts'
 import type { Clock } from './kernel/clock.ts'
 import type { Logger } from './kernel/log.ts'
@@ -20,6 +22,7 @@ import type { Metrics } from './kernel/metrics.ts'
 import { every, WorkQueue } from './kernel/work-queue.ts'
 import { MergeController } from './merge/controller.ts'
 import { Members } from './merge/members.ts'
+import { byteOrder } from './merge/precedence.ts'
 
 export type HubFlowOptions = {
   /** The hub's own API server. */
@@ -36,6 +39,11 @@ export type HubFlowOptions = {
 export type HubFlow = {
   /** Resolves when everything that the hub holds has been read and the controllers run. */
   readonly started: Promise<void>
+  /**
+   * Other blocks from now on: every service has its turn, members are looked at again. Throws, and changes nothing, when
+   * one is no CIDR or overlaps another.
+   */
+  setPools(cidrs: readonly string[]): void
 }
 
 type Wiring = Omit<HubFlowOptions, 'clusterSetCidrs'> & {
@@ -54,12 +62,52 @@ export function startHubFlow(options: HubFlowOptions, signal: AbortSignal): HubF
   const allocator = new Allocator(options.clusterSetCidrs)
   const memberClusters = startInformer(hub, resource(MemberClusterKind), { clock, log }, signal)
   const wiring = { ...options, log, memberClusters, writer: new Writer(hub, options.metrics), signal }
-  const started = Promise.all([startMerging(wiring, allocator), startObserving(wiring)]).then(() => undefined)
+  const pools = new Pools(allocator, log)
+  const started = Promise.all([startMerging(wiring, allocator, pools), startObserving(wiring, pools)]).then(
+    () => undefined,
+  )
   started.catch(() => undefined)
-  return { started }
+  return { started, setPools: cidrs => pools.set(cidrs) }
 }
 
-async function startMerging(wiring: Wiring, allocator: Allocator): Promise<void> {
+/** The blocks of the allocator, and who has to know of others. */
+class Pools {
+  readonly #allocator: Allocator
+  readonly #log: Logger
+  readonly #listeners: (() => void)[] = []
+
+  constructor(allocator: Allocator, log: Logger) {
+    this.#allocator = allocator
+    this.#log = log
+  }
+
+  get blocks(): readonly string[] {
+    return this.#allocator.blocks
+  }
+
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener)
+  }
+
+  set(cidrs: readonly string[]): void {
+    const before = this.#allocator.blocks
+    const after = cidrs.map(text => parseCidr(text)?.text ?? text)
+    if (equalJson(before.toSorted(byteOrder), after.toSorted(byteOrder))) return
+    this.#allocator.setBlocks(after)
+    const { outside } = this.#allocator
+    this.#log.info('the pools of ClusterSetIPs have changed', { before: before.join(), after: after.join() })
+    if (outside.length > 0) {
+      const services = { services: outside.length, first: outside[0] }
+      this.#log.warn(
+        'services keep addresses of a block that was taken out, until nobody exports them',
+        services,
+      )
+    }
+    for (const listener of this.#listeners) listener()
+  }
+}
+
+async function startMerging(wiring: Wiring, allocator: Allocator, pools: Pools): Promise<void> {
   const { clock, hub, log, memberClusters, signal, writer } = wiring
   const exportedServices = startInformer(hub, resource(ExportedServiceKind), { clock, log }, signal)
   const clusterSetServices = startInformer(hub, resource(ClusterSetServiceKind), { clock, log }, signal)
@@ -100,17 +148,28 @@ async function startMerging(wiring: Wiring, allocator: Allocator): Promise<void>
       queue.add((after ?? before)?.metadata.name ?? ''),
     )
   }
+  pools.onChange(() => {
+    for (const { metadata } of exportedServices.list()) queue.add(metadata.name)
+  })
   members.onChange(namespace => {
     for (const informer of [exportedServices, importedServices])
       for (const { metadata } of informer.list(namespace)) queue.add(metadata.name)
   })
 }
 
-async function startObserving({ clock, hub, log, memberClusters, metrics, signal, writer }: Wiring) {
+async function startObserving(wiring: Wiring, pools: Pools): Promise<void> {
+  const { clock, hub, log, memberClusters, metrics, signal, writer } = wiring
   const ofMembers = { fieldSelector: `metadata.name=${heartbeatName}`, clock, log }
   const heartbeats = startInformer(hub, leases, ofMembers, signal)
   const events = new EventRecorder({ cluster: hub, component: 'isthmus-hub', clock, log })
-  const observer = new MemberObserver({ memberClusters, writer, events, clock, log })
+  const observer = new MemberObserver({
+    memberClusters,
+    pools: () => pools.blocks,
+    writer,
+    events,
+    clock,
+    log,
+  })
   const queue = new WorkQueue(
     { name: 'members', clock, log, concurrency: 8 },
     (id, inner) => observer.reconcile(id, inner),
@@ -121,6 +180,9 @@ async function startObserving({ clock, hub, log, memberClusters, metrics, signal
   memberClusters.onChange(({ before, after }) => {
     if (after !== undefined) queue.add(after.metadata.name)
     else if (before !== undefined) observer.forget(before.metadata.name)
+  })
+  pools.onChange(() => {
+    for (const { metadata } of memberClusters.list()) queue.add(metadata.name)
   })
   heartbeats.onChange(change => {
     const id = observer.hear(change)

@@ -8,6 +8,7 @@ import { EndpointsController } from './endpoints/controller.ts'
 import { isOurs } from './endpoints/desired.ts'
 import { sameForSlices } from './endpoints/imported-service.ts'
 import { type ExportFlow, isStatusOnly } from './export-flow.ts'
+import { clashOf } from './heartbeat/overlap.ts'
 import { ImportController } from './import/controller.ts'
 import { Importables } from './import/importables.ts'
 import { ImportReport } from './import/report.ts'
@@ -125,7 +126,8 @@ export class ImportFlow {
   }
 
   #importQueue(): WorkQueue {
-    const { cluster, clock, collected, families, informers, localWriter, log, queue, routing } = this.#context
+    const { cluster, clock, collected, families, informers, localWriter, log, networks, queue, routing } =
+      this.#context
     const own = { cluster, collected, sent: (service: Ref) => this.#exports.sent(service) }
     const controller = new ImportController({
       unmerged: (service, current) => unmergedService(service, current, own),
@@ -135,6 +137,7 @@ export class ImportFlow {
       namespaces: informers.namespaces,
       local: localWriter,
       families,
+      clashOf: ips => clashOf(ips, networks()),
       localAddresses: routing === 'local' ? service => this.#localAddresses(service) : undefined,
       clock,
       log,

@@ -16,6 +16,7 @@ import { Writer } from './cluster/writer.ts'
 import type { Routing } from './derive/desired.ts'
 import { SliceSources } from './endpoints/sources.ts'
 import { type Collected, collect } from './export/collect.ts'
+import type { Networks } from './heartbeat/lease.ts'
 import { HubStanding } from './hub-standing.ts'
 import type { Family } from './ip/address.ts'
 import type { Clock } from './kernel/clock.ts'
@@ -34,6 +35,8 @@ export type MemberFlowOptions = {
   readonly hubNamespace: string
   /** The families that pods of this cluster can reach. */
   readonly families: readonly Family[]
+  /** The blocks of addresses that this cluster uses by itself, as they are known by now. */
+  networks(): Networks
   /** How often the hub is told that this cluster is there. */
   readonly heartbeatMs: number
   /** How the cluster routes packets to imports; absent where nothing does. */

@@ -8,7 +8,7 @@ import { AddressPool } from '../ip/pool.ts'
  * before anybody else sees it, and read back through `adopt` after a restart.
  */
 export class Allocator implements AddressAllocator {
-  readonly #pools = new Map<Family, AddressPool>()
+  #pools: ReadonlyMap<Family, AddressPool>
   readonly #held = new Map<string, readonly string[]>()
   readonly #owners = new Map<string, string>()
   /** Owners that were not given all they wanted, longest waiting first. */
@@ -17,13 +17,31 @@ export class Allocator implements AddressAllocator {
 
   /** Blocks of either family. Throws when a text is no CIDR or when blocks overlap. */
   constructor(cidrs: readonly string[]) {
-    for (const text of cidrs) {
-      const family = parseCidr(text)?.family
-      if (family === undefined) throw new Error(`${JSON.stringify(text)} is not a CIDR`)
-      const pool = this.#pools.get(family) ?? new AddressPool([], { lowestLast: true })
-      pool.add(text)
-      this.#pools.set(family, pool)
+    this.#pools = poolsOf(cidrs)
+  }
+
+  /** The blocks that addresses are given out of. */
+  get blocks(): readonly string[] {
+    return [...this.#pools.values()].flatMap(pool => pool.cidrs)
+  }
+
+  /** Services with addresses of no block, which they keep: the block was taken out. */
+  get outside(): readonly string[] {
+    return [...this.#held].filter(([, held]) => held.some(ip => !this.#isInside(ip))).map(([owner]) => owner)
+  }
+
+  /**
+   * Other blocks from now on, more or fewer; throws as the constructor does, and then nothing has changed. What services
+   * hold stays theirs, also of a block that is gone, of which nothing more is given out.
+   */
+  setBlocks(cidrs: readonly string[]): void {
+    const pools = poolsOf(cidrs)
+    for (const address of this.#owners.keys()) {
+      const family = familyOf(address)
+      if (family !== undefined) pools.get(family)?.reserve(address)
     }
+    this.#pools = pools
+    this.#tellWaiting()
   }
 
   /**
@@ -102,6 +120,10 @@ export class Allocator implements AddressAllocator {
     this.#held.set(owner, [...(this.#held.get(owner) ?? []), address])
   }
 
+  #isInside(address: string): boolean {
+    return this.#poolOf(address)?.contains(address) ?? false
+  }
+
   #poolOf(address: string): AddressPool | undefined {
     const family = familyOf(address)
     return family === undefined ? undefined : this.#pools.get(family)
@@ -130,6 +152,18 @@ export class Allocator implements AddressAllocator {
       return `${wanted} was asked for, and is not in the ClusterSet's pool of ${family} addresses (${blocks})`
     return pool && `no free ${family} address in the ClusterSet's pool (${blocks})`
   }
+}
+
+function poolsOf(cidrs: readonly string[]): ReadonlyMap<Family, AddressPool> {
+  const pools = new Map<Family, AddressPool>()
+  for (const text of cidrs) {
+    const family = parseCidr(text)?.family
+    if (family === undefined) throw new Error(`${JSON.stringify(text)} is not a CIDR`)
+    const pool = pools.get(family) ?? new AddressPool([], { lowestLast: true })
+    pool.add(text)
+    pools.set(family, pool)
+  }
+  return pools
 }
 
 /** What there is of one family: an address, or why not, or why it is another than the one that was asked for. */

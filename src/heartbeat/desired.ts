@@ -7,6 +7,8 @@ import { equalJson } from '../cluster/json.ts'
 import type { Family } from '../ip/address.ts'
 import { fromTime, toTime } from '../kernel/clock.ts'
 import type { Hearing } from './hearing.ts'
+import type { Networks } from './lease.ts'
+import { apartness } from './overlap.ts'
 
 /** The last beat of a member that this process has heard. */
 export type Heard = {
@@ -17,6 +19,7 @@ export type Heard = {
   /** Without a beat for so long it is silent. */
   readonly silenceMs: number
   readonly families: readonly Family[]
+  readonly networks: Networks | undefined
 }
 
 type Times = {
@@ -24,6 +27,8 @@ type Times = {
   /** Since when this process listens: before that nobody was silent. */
   readonly sinceMs: number
   readonly hearing: Hearing
+  /** The blocks of ClusterSetIPs. */
+  readonly pools: readonly string[]
 }
 
 type Status = NonNullable<MemberCluster['status']>
@@ -36,8 +41,10 @@ const refreshMs = 30_000
 /** Half a second to round, and a margin, so that jitter does not turn the number back and forth. */
 const skewToleranceMs = 750
 
-export function availabilityOf(status: MemberCluster['status']): Condition | undefined {
-  return status?.conditions?.find(({ type }) => type === 'Available')
+type Type = keyof typeof memberClusterConditions
+
+export function conditionOf(status: MemberCluster['status'], wanted: Type): Condition | undefined {
+  return status?.conditions?.find(({ type }) => type === wanted)
 }
 
 /** The status as it should be; undefined when there is nothing to write. */
@@ -48,13 +55,18 @@ export function desiredStatus(
 ): Status | undefined {
   const { status = {} } = member
   const said = verdict(member, heard, times)
-  const conditions = withVerdict(status, said, times.nowMs)
+  const networks = networksOf(status, heard)
+  const available = withVerdict(status.conditions, 'Available', said, times.nowMs)
+  const apart = networks && apartness(times.pools, networks)
+  const conditions = withVerdict(available, 'AddressesApart', apart, times.nowMs)
   const families = familiesOf(status, heard)
   const skew = skewOf(status, heard)
   const isSame =
     conditions === status.conditions &&
     families === status.ipFamilies &&
     skew === status.clockSkewSeconds &&
+    equalJson(networks?.services, status.serviceCIDRs) &&
+    equalJson(networks?.pods, status.podCIDRs) &&
     !isStale(status, heard)
   if (isSame) return undefined
   return {
@@ -62,8 +74,14 @@ export function desiredStatus(
     ...(heard === undefined ? {} : { lastHeartbeatTime: toTime(heard.atMs) }),
     ...(families === undefined ? {} : { ipFamilies: families }),
     ...(skew === undefined ? {} : { clockSkewSeconds: skew }),
+    ...(networks === undefined ? {} : { serviceCIDRs: networks.services, podCIDRs: networks.pods }),
     ...(conditions === undefined ? {} : { conditions }),
   }
+}
+
+/** As the member told last. */
+function networksOf({ podCIDRs = [], serviceCIDRs }: Status, heard: Heard | undefined): Networks | undefined {
+  return heard?.networks ?? (serviceCIDRs && { services: serviceCIDRs, pods: podCIDRs })
 }
 
 /** Undefined while it is not known yet: then what was said before stands. */
@@ -97,12 +115,13 @@ function verdict(
 }
 
 function withVerdict(
-  { conditions }: Status,
-  said: Available | undefined,
+  conditions: Status['conditions'],
+  type: Type,
+  said: Pick<Condition, 'status' | 'reason' | 'message'> | undefined,
   nowMs: number,
 ): Status['conditions'] {
   if (said === undefined) return conditions
-  const condition = { type: 'Available', ...said, lastTransitionTime: toTime(nowMs) }
+  const condition = { type, ...said, lastTransitionTime: toTime(nowMs) }
   const before = conditions ?? []
   const after = withCondition(before, condition)
   return after === before ? conditions : after

@@ -1,7 +1,7 @@
 import type { MemberCluster } from '../api/kinds/member-cluster.ts'
 import type { Informer } from '../cluster/cluster.ts'
 import type { Metrics, Reading } from '../kernel/metrics.ts'
-import { availabilityOf } from './desired.ts'
+import { conditionOf } from './desired.ts'
 
 const states = ['available', 'unknown', 'not_accepted'] as const
 
@@ -27,5 +27,5 @@ function membersByState(members: readonly MemberCluster[]): readonly Reading[] {
 
 function stateOf({ spec, status }: MemberCluster): (typeof states)[number] {
   if (!spec.accepted) return 'not_accepted'
-  return availabilityOf(status)?.status === 'True' ? 'available' : 'unknown'
+  return conditionOf(status, 'Available')?.status === 'True' ? 'available' : 'unknown'
 }

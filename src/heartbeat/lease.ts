@@ -7,6 +7,7 @@ import type { ObjectOf } from '../api/kind.ts'
 import { LeaseKind } from '../api/kinds/lease.ts'
 import { resource } from '../cluster/cluster.ts'
 import type { Family } from '../ip/address.ts'
+import { parseCidr } from '../ip/cidr.ts'
 import { fromTime, toMicroTime } from '../kernel/clock.ts'
 
 export type Lease = ObjectOf<typeof LeaseKind>
@@ -16,15 +17,27 @@ export const leases = resource(LeaseKind)
 export const heartbeatName = 'heartbeat'
 
 const familiesAnnotation = 'hub.isthmus.dev/ip-families'
+const servicesAnnotation = 'hub.isthmus.dev/service-cidrs'
+const podsAnnotation = 'hub.isthmus.dev/pod-cidrs'
+/** Of each of both, in one Lease. */
+const maxBlocks = 64
 /** So many beats may be lost before the member counts as silent. */
 const beatsPerLease = 4
 const maxSilenceMs = 3_600_000
+
+/** Blocks of addresses that a cluster uses by itself, as far as it knows. */
+export type Networks = {
+  /** Of its Services. */
+  readonly services: readonly string[]
+  readonly pods: readonly string[]
+}
 
 type Beat = {
   readonly cluster: string
   /** The namespace of the hub in which the member writes. */
   readonly namespace: string
   readonly families: readonly Family[]
+  readonly networks: Networks
   readonly intervalMs: number
   /** By the member's clock. */
   readonly timeMs: number
@@ -38,7 +51,12 @@ export function leaseOf(beat: Beat, there: Lease | undefined): Lease {
     kind: leases.kind,
     metadata: {
       ...metadata,
-      annotations: { ...metadata.annotations, [familiesAnnotation]: beat.families.join(',') },
+      annotations: {
+        ...metadata.annotations,
+        [familiesAnnotation]: beat.families.join(','),
+        [servicesAnnotation]: beat.networks.services.slice(0, maxBlocks).join(','),
+        [podsAnnotation]: beat.networks.pods.slice(0, maxBlocks).join(','),
+      },
     },
     spec: {
       holderIdentity: beat.cluster,
@@ -56,6 +74,8 @@ type Reading = {
   /** Without a beat for so long the member is silent. */
   readonly silenceMs: number
   readonly families: readonly Family[]
+  /** Undefined when it tells of none. */
+  readonly networks: Networks | undefined
 }
 
 /** Undefined for a Lease that is no heartbeat, or not of the member in whose namespace it is. */
@@ -69,7 +89,19 @@ export function readLease({ metadata, spec = {} }: Lease): Reading | undefined {
     timeMs: fromTime(renewTime),
     silenceMs: Math.min(seconds * 1_000, maxSilenceMs),
     families: [...new Set(families)],
+    networks: networksOf(metadata.annotations ?? {}),
   }
+}
+
+function networksOf(annotations: Readonly<Record<string, string>>): Networks | undefined {
+  const services = blocksOf(annotations[servicesAnnotation] ?? '')
+  const pods = blocksOf(annotations[podsAnnotation] ?? '')
+  return services.length + pods.length === 0 ? undefined : { services, pods }
+}
+
+function blocksOf(text: string): readonly string[] {
+  const blocks = text.split(',', maxBlocks).map(parseCidr)
+  return [...new Set(blocks.flatMap(block => (block === undefined ? [] : [block.text])))]
 }
 
 function isFamily(text: string): text is Family {

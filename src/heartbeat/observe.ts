@@ -7,17 +7,20 @@
  * enough, and its lease has lapsed only when others were heard meanwhile.
  */
 import { type MemberCluster, MemberClusterKind } from '../api/kinds/member-cluster.ts'
+import type { Condition } from '../api/meta.ts'
 import { type Change, type Informer, resource } from '../cluster/cluster.ts'
 import type { EventRecorder } from '../cluster/event-recorder.ts'
 import type { Writer } from '../cluster/writer.ts'
 import { type Clock, fromTime } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/log.ts'
-import { availabilityOf, desiredStatus, type Heard } from './desired.ts'
+import { conditionOf, desiredStatus, type Heard } from './desired.ts'
 import { Hearing } from './hearing.ts'
 import { type Lease, readLease } from './lease.ts'
 
 type ObserveOptions = {
   readonly memberClusters: Informer<MemberCluster>
+  /** The blocks of ClusterSetIPs. */
+  pools(): readonly string[]
   /** To the hub. */
   readonly writer: Writer
   readonly events: EventRecorder
@@ -29,6 +32,11 @@ type ObserveOptions = {
 type Known = Heard & { readonly offsetsMs: readonly number[] }
 
 const memberClusters = resource(MemberClusterKind)
+/** What Events say of conditions without a message. */
+const goodNews: Readonly<Record<string, string>> = {
+  Heartbeat: 'the member sends heartbeats',
+  NoOverlap: 'no pool of ClusterSetIPs overlaps addresses of the cluster any more',
+}
 /** A beat that was long under way makes the member's clock look late: of so many beats the fastest counts. */
 const offsetsKept = 4
 
@@ -48,13 +56,13 @@ export class MemberObserver {
   hear({ before, after }: Change<Lease>): string | undefined {
     const reading = after && readLease(after)
     if (after === undefined || reading === undefined || !this.#isNew(before, after)) return undefined
-    const { cluster, families, silenceMs, timeMs } = reading
+    const { cluster, families, networks, silenceMs, timeMs } = reading
     const atMs = this.#options.clock.now()
     const earlier = this.#known.get(cluster)?.offsetsMs ?? []
     const offsetsMs = Number.isNaN(timeMs) ? [] : [...earlier, timeMs - atMs].slice(-offsetsKept)
     const skewMs = offsetsMs.length === 0 ? undefined : Math.max(...offsetsMs)
     this.#hearing.beat(atMs, silenceMs)
-    this.#known.set(cluster, { atMs, silenceMs, families, skewMs, offsetsMs })
+    this.#known.set(cluster, { atMs, silenceMs, families, networks, skewMs, offsetsMs })
     return cluster
   }
 
@@ -74,10 +82,10 @@ export class MemberObserver {
   }
 
   async reconcile(id: string, signal: AbortSignal): Promise<void> {
-    const { clock, events, log, writer } = this.#options
+    const { clock, pools, writer } = this.#options
     const member = this.#options.memberClusters.get({ name: id })
     if (member === undefined) return
-    const times = { nowMs: clock.now(), sinceMs: this.#sinceMs, hearing: this.#hearing }
+    const times = { nowMs: clock.now(), sinceMs: this.#sinceMs, hearing: this.#hearing, pools: pools() }
     const status = desiredStatus(member, this.#known.get(id), times)
     if (status === undefined) return
     const written = await writer.replace(
@@ -87,12 +95,21 @@ export class MemberObserver {
       signal,
     )
     if (written === undefined) return
-    const [before, now] = [availabilityOf(member.status), availabilityOf(status)]
-    if (now === undefined || (now.status === before?.status && now.reason === before.reason)) return
-    const { reason, message } = now
-    log.info('availability of a member changed', { member: id, available: now.status, reason })
-    const type = now.status === 'Unknown' ? 'Warning' : 'Normal'
-    await events.record(written, { type, reason, message: message || 'the member sends heartbeats' }, signal)
+    for (const told of changesOf(member.status, status)) await this.#tell(written, told, signal)
+  }
+
+  async #tell(member: MemberCluster, { type, status, reason, message }: Condition, signal: AbortSignal) {
+    const { events, log } = this.#options
+    const isBad = type === 'Available' ? status === 'Unknown' : status === 'False'
+    const line = { member: member.metadata.name, reason }
+    if (type === 'Available') log.info('availability of a member changed', { ...line, available: status })
+    else
+      log[isBad ? 'warn' : 'info'](`addresses of a member ${isBad ? 'clash' : 'clash no more'}`, {
+        ...line,
+        message,
+      })
+    const text = message || goodNews[reason] || reason
+    await events.record(member, { type: isBad ? 'Warning' : 'Normal', reason, message: text }, signal)
   }
 
   /** What the Leases were when the hub started is of an earlier time; when they were created is told by the hub. */
@@ -101,4 +118,13 @@ export class MemberObserver {
     const startedMs = Math.floor(this.#sinceMs / 1_000) * 1_000
     return fromTime(after.metadata.creationTimestamp ?? '') >= startedMs
   }
+}
+
+/** Conditions that say something else now. That nothing overlaps is no news, unless something did. */
+function changesOf(before: MemberCluster['status'], after: MemberCluster['status']): readonly Condition[] {
+  return (['Available', 'AddressesApart'] as const).flatMap(type => {
+    const [old, now] = [conditionOf(before, type), conditionOf(after, type)]
+    if (now === undefined || (now.status === old?.status && now.reason === old.reason)) return []
+    return type === 'AddressesApart' && old === undefined && now.status === 'True' ? [] : [now]
+  })
 }

@@ -9,7 +9,7 @@ import { errorText, sleep } from '../kernel/abort.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { isReason, unavailable } from '../kernel/errors.ts'
 import type { Logger } from '../kernel/log.ts'
-import { heartbeatName, type Lease, leaseOf, leases } from './lease.ts'
+import { heartbeatName, type Lease, leaseOf, leases, type Networks } from './lease.ts'
 
 type ReportOptions = {
   /** The id of this cluster. */
@@ -19,6 +19,8 @@ type ReportOptions = {
   readonly hubNamespace: string
   /** The families that Services of this cluster can have. */
   readonly families: readonly Family[]
+  /** The blocks of addresses that this cluster uses by itself, as they are known by now. */
+  networks(): Networks
   readonly intervalMs: number
   readonly clock: Clock
   readonly log: Logger
@@ -111,8 +113,9 @@ class Reporter {
   }
 
   #wanted(there: Lease | undefined): Lease {
-    const { clock, cluster, families, hubNamespace, intervalMs } = this.#options
-    const beat = { cluster, namespace: hubNamespace, families, intervalMs, timeMs: clock.now() }
+    const { clock, cluster, families, hubNamespace, intervalMs, networks } = this.#options
+    const timeMs = clock.now()
+    const beat = { cluster, namespace: hubNamespace, families, networks: networks(), intervalMs, timeMs }
     return leaseOf(beat, there)
   }
 }

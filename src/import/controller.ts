@@ -30,6 +30,8 @@ export type ImportOptions = {
   readonly families: readonly Family[]
   /** The addresses by which this cluster routes the import, where it does not use the ClusterSetIP. */
   readonly localAddresses?: ((service: Ref) => readonly string[]) | undefined
+  /** Why these addresses may lead somewhere else in this cluster; undefined when they do not. */
+  clashOf(ips: readonly string[]): string | undefined
   readonly clock: Clock
   readonly log: Logger
 }
@@ -39,6 +41,7 @@ const serviceImports = resource(ServiceImportKind)
 /** Keeps one ServiceImport of this cluster what the hub says that it is. */
 export class ImportController {
   readonly #options: ImportOptions
+  readonly #clashes = new Map<string, string>()
 
   constructor(options: ImportOptions) {
     this.#options = options
@@ -65,7 +68,21 @@ export class ImportController {
       signal,
     )
     if (written === undefined) return
-    await this.#tell(written, desiredStatus(service, this.#options.families, written, this.#now()), signal)
+    const seen = { families: this.#options.families, clash: this.#clashOf(written) }
+    await this.#tell(written, desiredStatus(service, seen, written, this.#now()), signal)
+  }
+
+  /** Logged once as long as it is the same. */
+  #clashOf({ metadata, spec }: ServiceImport): string | undefined {
+    const { clashOf, localAddresses, log } = this.#options
+    const clash = localAddresses === undefined ? clashOf(spec?.ips ?? []) : undefined
+    const key = keyOf(metadata)
+    if (clash === undefined) this.#clashes.delete(key)
+    else if (this.#clashes.get(key) !== clash) {
+      this.#clashes.set(key, clash)
+      log.warn('a ClusterSetIP clashes', { import: key, clash })
+    }
+    return clash
   }
 
   /** As the hub has told; what it has not told yet is unknown, not gone. */

@@ -130,16 +130,23 @@ export function unexportedStatus(current: ServiceImport, time: string): ImportSt
   return { ...current.status, conditions: withCondition(conditions, { ...notExported, ...observed }) }
 }
 
+/** What this cluster has to do with a service. */
+type Local = {
+  readonly families: readonly Family[]
+  /** Why its addresses may lead somewhere else here. */
+  readonly clash: string | undefined
+}
+
 /** The status of the import in this cluster, on top of what is there. */
 export function desiredStatus(
   service: ClusterSetService,
-  localFamilies: readonly Family[],
+  { clash, families }: Local,
   current: ServiceImport,
   time: string,
 ): ImportStatus {
   const ready: Condition = {
     type: 'Ready',
-    ...readiness(service, localFamilies),
+    ...readiness(service, families, clash),
     observedGeneration: current.metadata.generation ?? 0,
     lastTransitionTime: time,
   }
@@ -154,6 +161,7 @@ export function desiredStatus(
 function readiness(
   { spec, status }: ClusterSetService,
   localFamilies: readonly Family[],
+  clash: string | undefined,
 ): Verdict<typeof serviceImportConditions, 'Ready'> {
   const { problem } = status
   const usable = spec.ipFamilies.filter(family => localFamilies.includes(family))
@@ -169,5 +177,6 @@ function readiness(
       message: problem?.message ?? 'no ClusterSetIP yet',
     }
   }
-  return { status: 'True', reason: 'Ready', message: problem?.message ?? '' }
+  const message = [problem?.message, clash].filter(said => said !== undefined).join('; ')
+  return { status: 'True', reason: 'Ready', message }
 }

@@ -1,4 +1,4 @@
-import { type Address, bitsOf, type Family, parseAddress } from './address.ts'
+import { type Address, bitsOf, type Family, parseAddress, textOf } from './address.ts'
 
 /** A block of addresses. */
 export type Cidr = {
@@ -43,4 +43,31 @@ export function contains(cidr: Cidr, address: Address): boolean {
 
 export function overlaps(one: Cidr, other: Cidr): boolean {
   return one.family === other.family && one.first <= other.last && other.first <= one.last
+}
+
+/** The same addresses in as few blocks as they make; texts that are none are left out. */
+export function joined(texts: readonly string[]): readonly string[] {
+  const blocks = texts.map(parseCidr).filter(block => block !== undefined)
+  const kept: Cidr[] = []
+  for (const block of blocks.sort(byStart)) {
+    const last = kept.at(-1)
+    if (last !== undefined && overlaps(last, block)) continue
+    kept.push(block)
+    for (let both = pairOf(kept); both !== undefined; both = pairOf(kept)) kept.splice(-2, 2, both)
+  }
+  return kept.map(({ text }) => text)
+}
+
+/** Larger ones first where they begin together: what they hold is behind them. */
+function byStart(a: Cidr, b: Cidr): number {
+  if (a.family !== b.family) return a.family < b.family ? -1 : 1
+  return a.first === b.first ? a.prefix - b.prefix : Number(a.first > b.first) * 2 - 1
+}
+
+/** The block that the last two make together. */
+function pairOf(blocks: readonly Cidr[]): Cidr | undefined {
+  const [one, other] = blocks.slice(-2)
+  if (one === undefined || other === undefined || one.family !== other.family) return undefined
+  if (one.prefix !== other.prefix || one.last + 1n !== other.first) return undefined
+  return parseCidr(`${textOf(one.family, one.first)}/${one.prefix - 1}`)
 }

@@ -15,7 +15,8 @@ export type CommandDefinition<S extends Settings> = {
   readonly name: string
   readonly description: string
   readonly settings: S
-  run(values: Values<S>): Promise<void>
+  /** `reread` answers what the settings are by now: the config file may have changed. It throws as the start would. */
+  run(values: Values<S>, reread: () => Values<S>): Promise<void>
 }
 
 /** Every command has it besides its own settings. */
@@ -38,8 +39,12 @@ export function defineCommand<S extends Settings>(
     '\nA setting is taken from its flag, else from its environment variable, else from the config file.',
   )
   return command.action(async (given: Readonly<Record<string, string | undefined>>) => {
-    const file = configFile(given.config ?? environment.ISTHMUS_CONFIG, definition.settings)
-    await definition.run(readSettings(definition.settings, { given, environment, file }))
+    const { settings } = definition
+    const read = (): Values<S> => {
+      const file = configFile(given.config ?? environment.ISTHMUS_CONFIG, settings)
+      return readSettings(settings, { given, environment, file })
+    }
+    await definition.run(read(), read)
   })
 }
 

@@ -25,7 +25,7 @@ export const hubCommand: CommandDefinition<typeof settings> = {
   name: 'hub',
   description: 'Runs the hub of a ClusterSet.',
   settings,
-  run: values =>
+  run: (values, reread) =>
     runUntilStopped(values.logLevel, async (log, signal) => {
       const { openHome } = await import('./home.ts')
       const { opening } = await import('./opening.ts')
@@ -50,6 +50,11 @@ export const hubCommand: CommandDefinition<typeof settings> = {
         clusterSetCidrs: values.clustersetCidr,
         quarantineMs: values.addressQuarantine,
         oidc,
+        rereadCidrs: () => {
+          const { clustersetCidr, serviceCidr } = reread()
+          requireApart(clustersetCidr, serviceCidr)
+          return clustersetCidr
+        },
       }
       const metrics = prometheus({ processMetrics: true })
       const context = { clock: systemClock, log, metrics, signal }

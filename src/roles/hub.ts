@@ -17,12 +17,15 @@ import { qualified, unavailable } from '../kernel/errors.ts'
 import { every } from '../kernel/work-queue.ts'
 import type { Context, Running } from './context.ts'
 import { type Opened, opening } from './opening.ts'
+import { followPools } from './pools.ts'
 import { openFoundation, type RunningServer, type ServerOptions, startServer } from './server.ts'
 import { noExtension, standalone } from './standalone-server.ts'
 
 export type HubOptions = Omit<ServerOptions, 'name' | 'serves'> & {
   /** Blocks that ClusterSetIPs are taken from. */
   readonly clusterSetCidrs: readonly string[]
+  /** Answers the blocks as they are set by now; throws when they are of no use. Asked all the time when it is given. */
+  readonly rereadCidrs?: () => readonly string[]
   /** How long the addresses of a service that nobody exports any more are kept for it. */
   readonly quarantineMs: number
   readonly controllers: boolean
@@ -91,7 +94,9 @@ async function startControllers(hub: Cluster, options: HubOptions, context: Cont
   background(sweep.name, log, signal, () =>
     every(sweep, inner => removeExpiredTokens(hub, clock, inner), signal),
   )
-  await startHubFlow({ hub, clusterSetCidrs, quarantineMs, clock, log, metrics }, signal).started
+  const flow = startHubFlow({ hub, clusterSetCidrs, quarantineMs, clock, log, metrics }, signal)
+  await flow.started
+  if (options.rereadCidrs !== undefined) followPools(options.rereadCidrs, flow, context)
 }
 
 /** Reviews joins once the server can be asked by itself. */

@@ -3,8 +3,9 @@ import { kinds } from '../api/kinds/index.ts'
 import type { Cluster, Resource } from '../cluster/cluster.ts'
 import { sideBySide } from '../cluster/side-by-side.ts'
 import type { Routing } from '../derive/desired.ts'
+import type { Networks } from '../heartbeat/lease.ts'
 import type { Family } from '../ip/address.ts'
-import { parseCidr } from '../ip/cidr.ts'
+import { joined, parseCidr } from '../ip/cidr.ts'
 import { isReason } from '../kernel/errors.ts'
 import { withRetries } from '../kernel/retry.ts'
 import { type AggregationOptions, aggregated, connectUnderneath, namesOf } from './aggregated-server.ts'
@@ -20,32 +21,37 @@ export type MemberCluster = {
   seenBesides(own: Cluster): Cluster
   /** The families that its pods can reach. */
   families(signal: AbortSignal): Promise<readonly Family[]>
+  /** The blocks that its Services and pods get addresses from, as far as it can be told. Asked again and again. */
+  networks(signal: AbortSignal): Promise<Networks>
   /** How it routes packets to imports; undefined when nothing does. */
   readonly routing: Routing | undefined
   close(): void
 }
 
-export function ownCluster(serviceCidrs: readonly string[]): MemberCluster {
+/** The blocks that its Services and pods get addresses from. */
+type Blocks = { readonly serviceCidrs: readonly string[]; readonly podCidrs: readonly string[] }
+
+export function ownCluster({ podCidrs, serviceCidrs }: Blocks): MemberCluster {
   return {
     names: [],
     surround: warners => standalone({ ...noExtension, warners }),
     seenBesides: own => own,
     families: () => Promise.resolve(familiesOf(serviceCidrs)),
+    networks: () => Promise.resolve({ services: serviceCidrs, pods: podCidrs }),
     routing: undefined,
     close: () => undefined,
   }
 }
 
-export type RealClusterOptions = {
+/** The blocks are for clusters that do not tell theirs. */
+export type RealClusterOptions = Blocks & {
   readonly aggregation: AggregationOptions
   readonly routing: Routing
-  /** For clusters that do not tell theirs. */
-  readonly serviceCidrs: readonly string[]
 }
 
 /** Rejects when a kubeconfig cannot be used; a kube-apiserver that is away is none of its business. */
 export async function realCluster(options: RealClusterOptions, context: Context): Promise<MemberCluster> {
-  const { aggregation, routing, serviceCidrs } = options
+  const { aggregation, podCidrs, routing, serviceCidrs } = options
   const underneath = await connectUnderneath(aggregation, context)
   const { cluster } = underneath
   const { clock } = context
@@ -56,6 +62,10 @@ export async function realCluster(options: RealClusterOptions, context: Context)
     seenBesides: own => sideBySide({ name: cluster.name, own, groups: ownGroups(), rest: cluster }),
     families: async signal =>
       familiesOf((await withRetries(() => toldCidrs(cluster, signal), clock, signal)) ?? serviceCidrs),
+    networks: async signal => ({
+      services: (await toldBlocks(cluster, allServiceCidrs, signal)) ?? serviceCidrs,
+      pods: podCidrs.length > 0 ? podCidrs : ((await toldBlocks(cluster, nodes, signal)) ?? []),
+    }),
     routing,
     close: () => {
       for (const client of Object.values(underneath)) client.close()
@@ -82,6 +92,35 @@ const serviceCidrs: Resource<ServiceCidr> = {
 async function toldCidrs(cluster: Cluster, signal: AbortSignal): Promise<readonly string[] | undefined> {
   try {
     return (await cluster.get(serviceCidrs, { name: 'kubernetes' }, signal)).spec?.cidrs
+  } catch (thrown) {
+    if (isReason(thrown, 'NotFound', 'Forbidden')) return undefined
+    throw thrown
+  }
+}
+
+type Told = { readonly spec?: { readonly cidrs?: readonly string[]; readonly podCIDRs?: readonly string[] } }
+
+const allServiceCidrs: Resource<Told> = serviceCidrs
+
+const nodes: Resource<Told> = {
+  group: '',
+  version: 'v1',
+  apiVersion: 'v1',
+  kind: 'Node',
+  plural: 'nodes',
+  namespaced: false,
+}
+
+/** The blocks of all these objects, as few as they can be joined to; undefined when the cluster does not tell. */
+async function toldBlocks(
+  cluster: Cluster,
+  of: Resource<Told>,
+  signal: AbortSignal,
+): Promise<readonly string[] | undefined> {
+  try {
+    const { items } = await cluster.list(of, {}, signal)
+    const told = items.flatMap(({ spec }) => spec?.cidrs ?? spec?.podCIDRs ?? [])
+    return told.length === 0 ? undefined : joined(told)
   } catch (thrown) {
     if (isReason(thrown, 'NotFound', 'Forbidden')) return undefined
     throw thrown

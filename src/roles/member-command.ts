@@ -26,6 +26,13 @@ const settings = {
     '1s',
   ),
   ...memberSettings,
+  podCidr: setting.optional(
+    setting.cidrs({
+      placeholder: 'CIDR,…',
+      description:
+        'Blocks that pods of the cluster get addresses from, so that it can be told whether ClusterSetIPs are among them; those of its nodes unless told.',
+    }),
+  ),
   clustersetip: setting.oneOf(
     {
       placeholder: 'HOW',

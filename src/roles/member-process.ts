@@ -27,6 +27,7 @@ type Values = setting.Values<typeof memberSettings> & {
   readonly heartbeatInterval?: number | undefined
   readonly controllers: boolean
   readonly routing?: Routing
+  readonly podCidr?: readonly string[] | undefined
 }
 
 export function runMember(values: Values): Promise<void> {
@@ -56,6 +57,7 @@ export function runMember(values: Values): Promise<void> {
       heartbeatMs: values.heartbeatInterval,
       aggregation: aggregated,
       routing: values.routing,
+      podCidrs: values.podCidr,
     }
     const publish = aggregated === undefined ? publishMember : publishAggregated
     const metrics = prometheus({ processMetrics: true })

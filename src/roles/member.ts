@@ -4,6 +4,7 @@ import { ClusterClient } from '../cluster/client.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { Routing } from '../derive/desired.ts'
 import type { ExportWarnings } from '../export-warnings.ts'
+import type { Networks } from '../heartbeat/lease.ts'
 import type { JoinToken } from '../identity/join-token.ts'
 import {
   askStanding,
@@ -23,6 +24,7 @@ import { agentSubject } from './component-rights.ts'
 import type { Context, Running } from './context.ts'
 import { exportWarners } from './export-warners.ts'
 import { type MemberCluster, ownCluster, realCluster } from './member-cluster.ts'
+import { followNetworks } from './networks.ts'
 import { type Opened, opening } from './opening.ts'
 import { openFoundation, type RunningServer, type ServerOptions, startServer } from './server.ts'
 
@@ -35,6 +37,8 @@ export type MemberOptions = Omit<ServerOptions, 'name' | 'serves'> & {
   readonly controllers: boolean
   /** When a kube-apiserver is underneath. */
   readonly aggregation?: AggregationOptions | undefined
+  /** Blocks that pods get addresses from, where the cluster does not tell. */
+  readonly podCidrs?: readonly string[] | undefined
   /** How its cluster routes imports, when it is a real one; `shared` unless told. */
   readonly routing?: Routing | undefined
   /** How often the hub is told that the cluster is there; 10 s unless told. */
@@ -76,7 +80,13 @@ async function openMember(options: MemberOptions, context: Context, opened: Open
   const local = cluster.seenBesides(await running.client('agent', agentSubject))
   const { routing } = cluster
   const agent = new Agent(
-    { ...options, local, routing, families: await cluster.families(inner.signal) },
+    {
+      ...options,
+      local,
+      routing,
+      families: await cluster.families(inner.signal),
+      networks: followNetworks(cluster, options, inner),
+    },
     inner,
   )
   warnings = () => agent.warnings
@@ -91,9 +101,9 @@ async function openMember(options: MemberOptions, context: Context, opened: Open
 }
 
 async function clusterOf(options: MemberOptions, context: Context): Promise<MemberCluster> {
-  const { aggregation, routing = 'shared', serviceCidrs } = options
-  if (aggregation === undefined) return ownCluster(serviceCidrs)
-  return realCluster({ aggregation, routing, serviceCidrs }, context)
+  const { aggregation, podCidrs = [], routing = 'shared', serviceCidrs } = options
+  if (aggregation === undefined) return ownCluster({ podCidrs, serviceCidrs })
+  return realCluster({ aggregation, podCidrs, routing, serviceCidrs }, context)
 }
 
 type KnownHub = {
@@ -148,6 +158,7 @@ type AgentOptions = MemberOptions & {
   /** The API servers of its cluster, as one. */
   readonly local: Cluster
   readonly families: readonly Family[]
+  networks(): Networks
 }
 
 /** What runs between the cluster and its hub. */
@@ -198,6 +209,7 @@ class Agent {
       hub,
       hubNamespace: membership.namespace,
       families: this.#options.families,
+      networks: this.#options.networks,
       heartbeatMs: this.#options.heartbeatMs ?? defaultHeartbeatMs,
       routing: this.#options.routing,
       service: this.#options.aggregation?.service,

@@ -23,7 +23,8 @@ export const controllers = setting.oneOf(
 export const addresses = {
   clustersetCidr: setting.cidrs({
     placeholder: 'CIDR,…',
-    description: 'Blocks that ClusterSetIPs are taken from, of either family.',
+    description:
+      'Blocks that ClusterSetIPs are taken from, of either family. A hub that has them from a config file reads them again while it runs.',
     default: '10.112.0.0/16,fd00:10:112::/112',
   }),
   addressQuarantine: setting.duration({

@@ -98,12 +98,15 @@ describe('the documented Events', () => {
     )
   })
 
-  it('of a MemberCluster are those of its condition', () => {
+  it('of a MemberCluster are those of its conditions', () => {
     const { Unknown, ...others } = memberClusterConditions.Available
+    const { False: overlapping, True: apart } = memberClusterConditions.AddressesApart
     expect(new Set(toldOf(MemberClusterKind.kind))).toEqual(
       new Set([
         ...Unknown.map(reason => `${reason} Warning`),
         ...Object.values(others).flatMap(reasons => reasons.map(reason => `${reason} Normal`)),
+        ...overlapping.map(reason => `${reason} Warning`),
+        ...apart.map(reason => `${reason} Normal`),
       ]),
     )
   })

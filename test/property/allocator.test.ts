@@ -22,6 +22,9 @@ function opened(cidrs: readonly string[]): Real {
   return real
 }
 
+/** What addresses of a block begin with. */
+const blockOf = (cidr: string): string => cidr.slice(0, cidr.startsWith('fd') ? 4 : 5)
+
 const holderOf = ({ held }: Model, ip: string): string | undefined =>
   [...held].find(([, ips]) => ips.includes(ip))?.[0]
 
@@ -81,7 +84,7 @@ class Assign implements fc.Command<Model, Real> {
   }
 
   #isIn({ cidrs }: Model, ip: string): boolean {
-    return cidrs.some(cidr => ip.startsWith(cidr.slice(0, cidr.startsWith('fd') ? 4 : 5)))
+    return cidrs.some(cidr => ip.startsWith(blockOf(cidr)))
   }
 
   toString(): string {
@@ -138,6 +141,36 @@ class Restart implements fc.Command<Model, Real> {
   }
 }
 
+/** Other blocks while the hub runs: nobody loses an address, and whoever waits is told. */
+class Resize implements fc.Command<Model, Real> {
+  readonly cidrs: readonly string[]
+
+  constructor(cidrs: readonly string[]) {
+    this.cidrs = cidrs
+  }
+
+  check = (): boolean => true
+
+  run(model: Model, { allocator, told }: Real): void {
+    told.length = 0
+    model.cidrs = this.cidrs
+    allocator.setBlocks(this.cidrs)
+    expect(new Set(told)).toEqual(model.waiting)
+    expect(new Set(allocator.blocks)).toEqual(new Set(this.cidrs))
+    const isInside = (ip: string): boolean => this.cidrs.some(cidr => ip.startsWith(blockOf(cidr)))
+    const outside = [...model.held].filter(([, ips]) => !ips.every(isInside)).map(([owner]) => owner)
+    expect(new Set(allocator.outside)).toEqual(new Set(outside))
+    for (const [owner, addresses] of model.held) {
+      expect(allocator.assign(owner, [], []).addresses).toEqual(addresses)
+      model.waiting.delete(owner)
+    }
+  }
+
+  toString(): string {
+    return `resize(${this.cidrs.join(' ')})`
+  }
+}
+
 describe('the allocator, whatever is asked', () => {
   const owners = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f')
   const requested = fc.subarray(['10.7.0.1', '10.8.0.2', '10.9.0.1', 'fd07::1', 'fd09::1'], { maxLength: 2 })
@@ -148,6 +181,7 @@ describe('the allocator, whatever is asked', () => {
       fc.tuple(owners, families, requested).map(([owner, wanted, ips]) => new Assign(owner, wanted, ips)),
       owners.map(owner => new Release(owner)),
       fc.subarray([...blocks]).map(cidrs => new Restart(cidrs)),
+      fc.subarray([...blocks]).map(cidrs => new Resize(cidrs)),
     ],
     { maxCommands: 60, size: 'max' },
   )

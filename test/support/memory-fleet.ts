@@ -15,7 +15,8 @@ import { type Ref, type Resource, resource } from '../../src/cluster/cluster.ts'
 import { MemoryCluster, type MemoryRequest } from '../../src/cluster/memory.ts'
 import type { Routing } from '../../src/derive/desired.ts'
 import type { ExportWarnings } from '../../src/export-warnings.ts'
-import { startHubFlow } from '../../src/hub-flow.ts'
+import type { Networks } from '../../src/heartbeat/lease.ts'
+import { type HubFlow, startHubFlow } from '../../src/hub-flow.ts'
 import type { Family } from '../../src/ip/address.ts'
 import { never } from '../../src/kernel/abort.ts'
 import { toTime } from '../../src/kernel/clock.ts'
@@ -43,6 +44,7 @@ export type FleetOptions = {
   readonly cidrs?: readonly string[]
   readonly quarantineMs?: number
   readonly families?: Readonly<Record<string, readonly Family[]>>
+  readonly networks?: Readonly<Record<string, Networks>>
   /** Of every member's cluster. */
   readonly routing?: Routing
   /** Of members that are of another release than the hub. */
@@ -118,6 +120,7 @@ export class MemoryMember {
         hub: this.hub,
         hubNamespace: memberNamespace(this.id),
         families: this.#fleet.options.families?.[this.id] ?? ['IPv4', 'IPv6'],
+        networks: () => this.#fleet.options.networks?.[this.id] ?? { services: [], pods: [] },
         heartbeatMs: 10_000,
         routing: this.#fleet.options.routing,
         clock: this.#fleet.clock,
@@ -191,6 +194,8 @@ export class MemoryFleet {
   readonly clock = manualClock()
   readonly log = memoryLogger()
   readonly hub: TestCluster
+  /** Of the last start. */
+  flow: HubFlow | undefined
   readonly #members = new Map<string, MemoryMember>()
   #running = new AbortController()
 
@@ -212,7 +217,7 @@ export class MemoryFleet {
   /** Starts the controllers of the hub. */
   start(): void {
     this.#running = new AbortController()
-    startHubFlow(
+    this.flow = startHubFlow(
       {
         hub: this.hub,
         clusterSetCidrs: this.options.cidrs ?? ['10.7.0.0/24', 'fd07::/112'],

@@ -19,13 +19,14 @@ const taint = s.object(
   { description: 'A reason not to use this cluster.' },
 )
 
-/** Whether the member sends heartbeats. */
+/** Whether the member sends heartbeats, and whether its own addresses are other than those of the ClusterSet. */
 export const memberClusterConditions = {
   Available: {
     True: ['Heartbeat'],
     False: ['NotAccepted'],
     Unknown: ['HeartbeatMissed', 'NothingHeard', 'NeverHeard'],
   },
+  AddressesApart: { True: ['NoOverlap'], False: ['Overlap'], Unknown: [] },
 } as const
 
 /** A cluster that is, or was, a member of the ClusterSet. Its name is the cluster id. */
@@ -96,13 +97,25 @@ export const MemberClusterKind = defineKind({
               description: 'The families that Services of the cluster can have.',
             }),
           ),
+          serviceCIDRs: s.optional(
+            s.atomicList(s.string(), {
+              maxItems: 64,
+              description: 'The blocks that Services of the cluster get addresses from, as it told.',
+            }),
+          ),
+          podCIDRs: s.optional(
+            s.atomicList(s.string(), {
+              maxItems: 64,
+              description: 'The blocks that pods of the cluster get addresses from, as far as it knows.',
+            }),
+          ),
           clockSkewSeconds: s.optional(
             s.int64({
               description: "How far the member's clock is ahead of the hub's; negative when it is behind.",
             }),
           ),
           conditions: conditionsSchema(
-            'What is known of the member: Available, whether it was heard of lately.',
+            'What is known of the member. Available: it was heard of lately. AddressesApart: no ClusterSetIP is one of its own addresses.',
           ),
         },
         { description: 'What the hub knows of the cluster.' },

@@ -10,6 +10,7 @@ import {
   memoryFleet,
   serviceExports,
   services,
+  textOf,
 } from '../../support/memory-fleet.ts'
 import { exportWeb, headless, service, serviceExport } from '../../support/shop.ts'
 
@@ -65,6 +66,67 @@ describe('ClusterSetIPs', () => {
     await fleet.settle()
     expect(await addressesOf(fleet)).toEqual(before)
     expect(await addressesOf(fleet, 'other')).not.toEqual(before)
+  })
+
+  it('come out of more blocks as soon as these are set, also of another family, without a restart', async () => {
+    const fleet = await fleetOf({ cidrs: ['10.7.0.0/30'] })
+    const spec = { ipFamilies: ['IPv4', 'IPv6'] }
+    for (const name of ['a', 'b', 'c']) {
+      await fleet.member('c1').apply(services, service(name, spec))
+      await fleet.member('c1').apply(serviceExports, serviceExport(name))
+    }
+    await fleet.settle()
+    const before = await Promise.all(['a', 'b', 'c'].map(name => addressesOf(fleet, name)))
+    expect(before.filter(ips => ips?.length === 0)).toHaveLength(1)
+    expect(() => fleet.flow?.setPools(['10.7.0.0/30', '10.7.0.0/24'])).toThrow('overlaps')
+    fleet.flow?.setPools(['10.7.0.0/30', '10.8.0.0/24', 'FD08::/112'])
+    await fleet.settle()
+    const after = await Promise.all(['a', 'b', 'c'].map(name => addressesOf(fleet, name)))
+    expect(after.map(ips => ips?.length)).toEqual([2, 2, 2])
+    for (const [at, ips = []] of before.entries()) expect(after[at]).toEqual(expect.arrayContaining([...ips]))
+  })
+
+  it('stay when their block is taken out, which is told once, and nothing more comes out of it', async () => {
+    const fleet = await fleetOf({ cidrs: ['10.7.0.0/24'], quarantineMs: 0 })
+    await exportNamed(fleet, 'web')
+    await fleet.settle()
+    const before = await addressesOf(fleet)
+    fleet.flow?.setPools(['10.8.0.0/24'])
+    fleet.flow?.setPools(['10.8.0.0/24'])
+    await exportNamed(fleet, 'other')
+    await fleet.settle()
+    expect(await addressesOf(fleet)).toEqual(before)
+    expect(await addressesOf(fleet, 'other')).toEqual([expect.stringMatching(/^10\.8\./)])
+    const told = fleet.log.lines.filter(({ message }) => message.includes('a block that was taken out'))
+    expect(told).toMatchObject([{ level: 'warn', fields: { services: 1, first: 'shop.web' } }])
+    await fleet.member('c1').remove(serviceExports, web)
+    await fleet.settle()
+    await exportNamed(fleet, 'web')
+    await fleet.settle()
+    expect(await addressesOf(fleet)).toEqual([expect.stringMatching(/^10\.8\./)])
+  })
+
+  it('that are addresses of an importing cluster as well say so there, and nowhere else', async () => {
+    const networks = { c2: { services: ['10.96.0.0/16'], pods: ['10.7.0.0/16'] } }
+    const fleet = await fleetOf({ cidrs: ['10.7.0.0/24'], networks })
+    await exportWeb(fleet.member('c1'))
+    await fleet.settle()
+    const saysOf = async (id: string) => (await fleet.member(id).importOf('web'))?.status?.conditions
+    expect(await saysOf('c1')).toMatchObject([{ status: 'True', reason: 'Ready', message: '' }])
+    expect(await saysOf('c2')).toMatchObject([
+      {
+        status: 'True',
+        reason: 'Ready',
+        message: expect.stringMatching(
+          /^10\.7\.0\.\d+ is an address of pods of this cluster as well, which has 10\.7\.0\.0\/16$/,
+        ),
+      },
+    ])
+    await fleet.clock.advance(20_000)
+    const told = fleet.log.lines.filter(({ message }) => message === 'a ClusterSetIP clashes')
+    expect(told).toHaveLength(1)
+    const member = await fleet.hub.get(memberClusters, { name: 'c2' }, never)
+    expect(textOf(member.status?.conditions).AddressesApart).toBe('False/Overlap')
   })
 
   it('are kept for a service that comes back within the quarantine, also over a restart of the hub', async () => {

@@ -4,8 +4,8 @@ import { kinds } from '../../../../src/api/kinds/index.ts'
 import type { MemberCluster } from '../../../../src/api/kinds/member-cluster.ts'
 import { resource } from '../../../../src/cluster/cluster.ts'
 import { MemoryCluster, type MemoryRequest } from '../../../../src/cluster/memory.ts'
-import { leaseOf, leases } from '../../../../src/heartbeat/lease.ts'
-import { startHubFlow } from '../../../../src/hub-flow.ts'
+import { leaseOf, leases, type Networks } from '../../../../src/heartbeat/lease.ts'
+import { type HubFlow, startHubFlow } from '../../../../src/hub-flow.ts'
 import { never } from '../../../../src/kernel/abort.ts'
 import { memoryLogger } from '../../../../src/kernel/log.ts'
 import type { Metrics } from '../../../../src/kernel/metrics.ts'
@@ -19,6 +19,7 @@ describe('the hub', () => {
   let hub: MemoryCluster
   let metrics: Metrics
   let writes: MemoryRequest[]
+  let flow: HubFlow
   let running: AbortController
 
   beforeEach(async () => {
@@ -38,7 +39,8 @@ describe('the hub', () => {
     running = new AbortController()
     metrics = prometheus()
     const options = { hub, clusterSetCidrs: ['10.7.0.0/24'], quarantineMs: 0, clock, log, metrics }
-    await startHubFlow(options, running.signal).started
+    flow = startHubFlow(options, running.signal)
+    await flow.started
     await settled()
   }
 
@@ -67,6 +69,7 @@ describe('the hub', () => {
     readonly aheadMs?: number
     readonly intervalMs?: number
     readonly namespace?: string
+    readonly networks?: Networks
   }
 
   /** The member's clock is ahead by so much. */
@@ -75,10 +78,11 @@ describe('the hub', () => {
     aheadMs = 0,
     intervalMs = 10_000,
     namespace = `member-${cluster}`,
+    networks = { services: [], pods: [] },
   }: BeatOptions = {}) {
     const { items } = await hub.list(leases, { namespace }, never)
     const families = ['IPv6', 'IPv4'] as const
-    const said = { cluster, namespace, families, intervalMs, timeMs: clock.now() + aheadMs }
+    const said = { cluster, namespace, families, networks, intervalMs, timeMs: clock.now() + aheadMs }
     const lease = leaseOf(said, items[0])
     await (items[0] === undefined ? hub.create(leases, lease, never) : hub.replace(leases, lease, {}, never))
     await settled()
@@ -113,6 +117,39 @@ describe('the hub', () => {
         },
       ],
     })
+  })
+
+  it('says which pools overlap addresses that a cluster uses by itself, and when they do no more', async () => {
+    const apart = async () => textOf((await member()).status?.conditions).AddressesApart
+    await beat({ networks: { services: ['10.96.0.0/16'], pods: ['10.244.0.0/16'] } })
+    expect(await apart()).toBe('True/NoOverlap')
+    expect((await events()).map(({ reason }) => reason)).toEqual(['Heartbeat'])
+    await clock.advance(10_000)
+    await beat({ networks: { services: ['10.96.0.0/16'], pods: ['10.0.0.0/13', '10.7.0.128/25'] } })
+    expect((await member()).status).toMatchObject({
+      serviceCIDRs: ['10.96.0.0/16'],
+      podCIDRs: ['10.0.0.0/13', '10.7.0.128/25'],
+    })
+    const [, condition] = (await member()).status?.conditions ?? []
+    expect(condition).toMatchObject({ type: 'AddressesApart', status: 'False', reason: 'Overlap' })
+    expect(condition?.message).toBe(
+      'pools of ClusterSetIPs overlap addresses that the cluster uses by itself: 10.7.0.0/24 and 10.0.0.0/13 of its pods, 10.7.0.0/24 and 10.7.0.128/25 of its pods',
+    )
+    expect((await events()).map(({ reason }) => reason)).toEqual(['Heartbeat', 'Overlap'])
+    // A hub that is started anew knows it before the next beat.
+    running.abort()
+    await start()
+    flow.setPools(['10.9.0.0/24'])
+    await settled()
+    expect(await apart()).toBe('True/NoOverlap')
+    expect((await events()).map(({ reason }) => reason)).toEqual(['Heartbeat', 'NoOverlap', 'Overlap'])
+  })
+
+  it('takes no blocks that are none, and no more than it can keep', async () => {
+    const many = Array.from({ length: 100 }, (_, n) => `10.${n}.0.0/16`)
+    await beat({ networks: { services: ['10.0.0.1/8', 'x', '10.96.0.0/16'], pods: many } })
+    expect((await member()).status?.serviceCIDRs).toEqual(['10.96.0.0/16'])
+    expect((await member()).status?.podCIDRs).toHaveLength(64)
   })
 
   it('says in a condition, an Event and a metric when a member falls silent and when it is back', async () => {

@@ -43,6 +43,7 @@ describe('a member', () => {
       hub,
       hubNamespace: 'member-east',
       families: ['IPv4', 'IPv6'] as const,
+      networks: () => ({ services: ['10.96.0.0/16'], pods: ['10.244.0.0/16'] }),
       intervalMs: 10_000,
       clock,
       log,
@@ -61,7 +62,13 @@ describe('a member', () => {
     await start()
     expect(verbs()).toEqual(['get', 'create'])
     expect(await hub.get(leases, ref, never)).toMatchObject({
-      metadata: { annotations: { 'hub.isthmus.dev/ip-families': 'IPv4,IPv6' } },
+      metadata: {
+        annotations: {
+          'hub.isthmus.dev/ip-families': 'IPv4,IPv6',
+          'hub.isthmus.dev/service-cidrs': '10.96.0.0/16',
+          'hub.isthmus.dev/pod-cidrs': '10.244.0.0/16',
+        },
+      },
       spec: {
         holderIdentity: 'east',
         leaseDurationSeconds: 40,

@@ -29,9 +29,9 @@ function clusterSetService(
   }
 }
 
-const readyOf = (service: ClusterSetService, families: readonly Family[]): string => {
+const readyOf = (service: ClusterSetService, families: readonly Family[], clash?: string): string => {
   const current = desiredImport(service, families, undefined)
-  const [ready] = desiredStatus(service, families, current, time).conditions ?? []
+  const [ready] = desiredStatus(service, { families, clash }, current, time).conditions ?? []
   return [ready?.status, ready?.reason, ready?.message].join(' ').trim()
 }
 
@@ -160,10 +160,16 @@ describe('the condition Ready of an import', () => {
     expect(readyOf(service, families)).toBe(expected)
   })
 
+  it('says what its addresses clash with', () => {
+    expect(readyOf(clusterSetService(), both, '10.7.0.1 is somewhere else too')).toBe(
+      'True Ready 10.7.0.1 is somewhere else too',
+    )
+  })
+
   it('says so with the clusters and that there are slices', () => {
     const service = clusterSetService()
     const current = { ...desiredImport(service, both, undefined), metadata: { name: 'web', generation: 4 } }
-    expect(desiredStatus(service, both, current, time)).toEqual({
+    expect(desiredStatus(service, { families: both, clash: undefined }, current, time)).toEqual({
       clusters: [{ cluster: 'east' }],
       endpointSliceObjects: 'Present',
       conditions: [

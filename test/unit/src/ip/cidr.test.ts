@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { parseAddress } from '../../../../src/ip/address.ts'
-import { type Cidr, contains, overlaps, parseCidr, sizeOf } from '../../../../src/ip/cidr.ts'
+import { type Cidr, contains, joined, overlaps, parseCidr, sizeOf } from '../../../../src/ip/cidr.ts'
 
 function cidr(text: string): Cidr {
   const parsed = parseCidr(text)
@@ -65,4 +65,15 @@ it.each([
   ['0.0.0.0/0', '::/0', false],
 ])('a CIDR: %s and %s overlap: %s', (one, other, expected) => {
   expect(overlaps(cidr(one), cidr(other))).toBe(expected)
+})
+
+it.each([
+  ['10.0.1.0/24 10.0.0.0/24', '10.0.0.0/23'],
+  ['10.0.1.0/24 10.0.2.0/24', '10.0.1.0/24 10.0.2.0/24'],
+  ['10.0.0.0/24 10.0.1.0/24 10.0.2.0/23', '10.0.0.0/22'],
+  ['10.0.0.0/16 10.0.7.0/24 10.0.0.0/24', '10.0.0.0/16'],
+  ['fd00::/65 10.0.0.0/25 fd00:0:0:0:8000::/65 10.0.0.128/25', '10.0.0.0/24 fd00::/64'],
+  ['x 10.0.0.1/8', ''],
+])('CIDRs: %s are joined to %s', (texts, expected) => {
+  expect(joined(texts.split(' ')).join(' ')).toBe(expected)
 })

@@ -50,6 +50,21 @@ describe('settings', () => {
     })
   })
 
+  it('are read again from the file, below what flags and the environment say', async () => {
+    const path = file('port: 1\nmembers: [a]\n')
+    let again = (): unknown => undefined
+    const run = async (_: unknown, reread: () => unknown): Promise<void> => {
+      again = reread
+    }
+    const definition = { name: 'try', description: 'x', settings, run }
+    await defineCommand(definition, {}).parseAsync(['--config', path, '--port', '2'], { from: 'user' })
+    expect(again()).toMatchObject({ port: 2, members: ['a'] })
+    file('port: 3\nmembers: [a, b]\n')
+    expect(again()).toMatchObject({ port: 2, members: ['a', 'b'] })
+    file('members: [A!]\n')
+    expect(again).toThrow('must be')
+  })
+
   it('come from flags before the environment before the file', async () => {
     const path = file('port: 1\ncluster-id: file\nmembers: [a, b]\nlog-level: debug\n')
     const environment = { ISTHMUS_PORT: '2', ISTHMUS_CLUSTER_ID: 'environment', ISTHMUS_CONFIG: path }

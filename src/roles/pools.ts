@@ -1,0 +1,32 @@
+/** Follows the blocks that ClusterSetIPs are taken from, as they are set while the hub runs. */
+import type { HubFlow } from '../hub-flow.ts'
+import { background, errorText, sleep } from '../kernel/abort.ts'
+import { every } from '../kernel/work-queue.ts'
+import type { Context } from './context.ts'
+
+/** Files are replaced by links (ConfigMaps): asking often is surer than being told. */
+const rereadMs = 5_000
+
+/** Until the signal of the context aborts. Blocks that are of no use change nothing, which is told once. */
+export function followPools(
+  read: () => readonly string[],
+  flow: Pick<HubFlow, 'setPools'>,
+  { clock, log, signal }: Context,
+): void {
+  let refused = ''
+  const look = async (): Promise<void> => {
+    try {
+      flow.setPools(read())
+      refused = ''
+    } catch (thrown) {
+      const error = errorText(thrown)
+      if (error !== refused) log.error('the pools of ClusterSetIPs stay as they are', { error })
+      refused = error
+    }
+  }
+  const reread = { name: 'read pools of ClusterSetIPs', intervalMs: rereadMs, clock, log }
+  background(reread.name, log, signal, async () => {
+    await sleep(clock, rereadMs, signal)
+    await every(reread, look, signal)
+  })
+}
