@@ -109,6 +109,7 @@ export class ExportFlow {
 
   #statusQueue(): WorkQueue {
     const { clock, collected, hubNamespace, informers, local, localWriter, log, queue } = this.#context
+    const pace = this.#context.localPace
     const status = new ExportStatus({
       serviceExports: informers.serviceExports,
       collected,
@@ -117,7 +118,7 @@ export class ExportFlow {
       kept: this.#kept,
       failure: ref => this.#failure(keyOf(ref)),
       local: localWriter,
-      events: new EventRecorder({ cluster: local, component: 'isthmus-agent', clock, log }),
+      events: new EventRecorder({ cluster: local, component: 'isthmus-agent', pace, clock, log }),
       clock,
     })
     return queue('export status', localWriter, (ref, signal) => status.reconcile(ref, signal))

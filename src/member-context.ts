@@ -23,6 +23,7 @@ import type { Clock } from './kernel/clock.ts'
 import { isReason } from './kernel/errors.ts'
 import type { Logger } from './kernel/log.ts'
 import type { Metrics } from './kernel/metrics.ts'
+import { type Pace, paceOf } from './kernel/pace.ts'
 import { WorkQueue } from './kernel/work-queue.ts'
 
 export type MemberFlowOptions = {
@@ -39,6 +40,8 @@ export type MemberFlowOptions = {
   networks(): Networks
   /** How often the hub is told that this cluster is there. */
   readonly heartbeatMs: number
+  /** At most so many objects a second are written in the cluster, and as many on the hub. */
+  readonly writesPerSecond: number
   /** How the cluster routes packets to imports; absent where nothing does. */
   readonly routing?: Routing | undefined
   /** The Service by which the cluster finds this member; absent where nothing does. */
@@ -57,6 +60,8 @@ export type MemberContext = MemberFlowOptions & {
   readonly informers: ReturnType<typeof startInformers>
   /** Of all slices, kept current by `member-flow.ts` before anything else is told of a change. */
   readonly sources: SliceSources
+  /** Of all that is written in the cluster. */
+  readonly localPace: Pace
   readonly localWriter: Writer
   readonly hubWriter: Writer
   /** What the export of this name comes to now; undefined when there is none. */
@@ -73,6 +78,7 @@ export function makeContext(given: MemberFlowOptions, signal: AbortSignal): Memb
   const standing = new HubStanding(given.cluster, log)
   const options = { ...given, hub: standing.observe(given.hub) }
   const informers = startInformers({ ...options, log }, signal)
+  const localPace = paceOf(options.writesPerSecond, options.clock)
   return {
     ...options,
     log,
@@ -80,8 +86,9 @@ export function makeContext(given: MemberFlowOptions, signal: AbortSignal): Memb
     standing,
     informers,
     sources: new SliceSources(options.cluster),
-    localWriter: new Writer(options.local, options.metrics),
-    hubWriter: new Writer(options.hub, options.metrics),
+    localPace,
+    localWriter: new Writer(options.local, options.metrics, localPace),
+    hubWriter: new Writer(options.hub, options.metrics, paceOf(options.writesPerSecond, options.clock)),
     collected: service => collect(informers.serviceExports.get(service), informers.services.get(service)),
     queue: (name, writer, reconcile) => {
       const failed = new Set<string>()

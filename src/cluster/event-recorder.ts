@@ -4,6 +4,7 @@ import { errorText } from '../kernel/abort.ts'
 import { type Clock, toTime } from '../kernel/clock.ts'
 import { isReason } from '../kernel/errors.ts'
 import type { Logger } from '../kernel/log.ts'
+import type { Pace } from '../kernel/pace.ts'
 import { shortHash } from '../kernel/short-hash.ts'
 import { type Cluster, resource } from './cluster.ts'
 import { isNamespaceTerminating } from './writer.ts'
@@ -19,6 +20,8 @@ export type EventRecorderOptions = {
   readonly cluster: Cluster
   /** Who reports, as `kubectl describe` shows it under From. */
   readonly component: string
+  /** Every Event waits for its turn when there is a pace. */
+  readonly pace?: Pace
   readonly clock: Clock
   readonly log: Logger
 }
@@ -41,7 +44,8 @@ export class EventRecorder {
   }
 
   async record(about: Involved, occurrence: Occurrence, signal: AbortSignal): Promise<void> {
-    const { cluster, log } = this.#options
+    const { cluster, log, pace } = this.#options
+    await pace?.(signal)
     const event = this.#eventOf(about, occurrence)
     try {
       await cluster.create(events, event, signal)
@@ -55,8 +59,9 @@ export class EventRecorder {
   }
 
   async #countUp(event: Event, signal: AbortSignal): Promise<void> {
-    const { cluster, log } = this.#options
+    const { cluster, log, pace } = this.#options
     try {
+      await pace?.(signal)
       const { namespace = '', name } = event.metadata
       const there = await cluster.get(events, { namespace, name }, signal)
       const { lastTimestamp = '' } = event

@@ -1,6 +1,7 @@
 import type { ObjectMeta } from '../api/meta.ts'
 import { isReason } from '../kernel/errors.ts'
 import type { Counter, Metrics } from '../kernel/metrics.ts'
+import type { Pace } from '../kernel/pace.ts'
 import type { Cluster, Resource, WriteOptions } from './cluster.ts'
 
 /** Verbs are those of authorization. */
@@ -19,11 +20,14 @@ type Written = { readonly metadata: ObjectMeta }
  */
 export class Writer {
   readonly #cluster: Cluster
+  readonly #pace: Pace | undefined
   readonly #writes: Counter
   readonly #listeners: (() => void)[] = []
 
-  constructor(cluster: Cluster, metrics: Metrics) {
+  /** Every write waits for its turn when there is a pace. */
+  constructor(cluster: Cluster, metrics: Metrics, pace?: Pace) {
     this.#cluster = cluster
+    this.#pace = pace
     this.#writes = metrics.counter({
       name: 'isthmus_cluster_writes_total',
       help: 'Writes of controllers and agents: done, stale (nothing changed, tried again) or failed.',
@@ -37,7 +41,8 @@ export class Writer {
   }
 
   create<O extends Written>(resource: Resource<O>, object: O, signal: AbortSignal): Promise<O | undefined> {
-    return this.#write({ resource, verb: 'create' }, () => this.#cluster.create(resource, object, signal))
+    const write = () => this.#cluster.create(resource, object, signal)
+    return this.#write({ resource, verb: 'create' }, write, signal)
   }
 
   /** Replaces exactly the version whose resourceVersion the object carries. */
@@ -48,9 +53,8 @@ export class Writer {
     signal: AbortSignal,
   ): Promise<O | undefined> {
     const { subresource = '' } = options
-    return this.#write({ resource, subresource, verb: 'update' }, () =>
-      this.#cluster.replace(resource, object, options, signal),
-    )
+    const write = () => this.#cluster.replace(resource, object, options, signal)
+    return this.#write({ resource, subresource, verb: 'update' }, write, signal)
   }
 
   /** Deletes this object and none of the same name that came after it. */
@@ -58,13 +62,16 @@ export class Writer {
     const { namespace, name, uid } = object.metadata
     const ref = namespace === undefined ? { name } : { namespace, name }
     const options = { ...(uid === undefined ? {} : { uid }), signal }
-    await this.#write({ resource, verb: 'delete' }, () => this.#cluster.delete(resource, ref, options))
+    const write = () => this.#cluster.delete(resource, ref, options)
+    await this.#write({ resource, verb: 'delete' }, write, signal)
   }
 
   async #write<T>(
     { resource, subresource = '', verb }: Write,
     write: () => Promise<T>,
+    signal: AbortSignal,
   ): Promise<T | undefined> {
+    await this.#pace?.(signal)
     const labels = { cluster: this.#cluster.name, resource: resource.plural, subresource, verb }
     try {
       const written = await write()

@@ -93,7 +93,7 @@ export function readLease({ metadata, spec = {} }: Lease): Reading | undefined {
   }
 }
 
-function networksOf(annotations: Readonly<Record<string, string>>): Networks | undefined {
+function networksOf(annotations: Readonly<Record<string, string | undefined>>): Networks | undefined {
   const services = blocksOf(annotations[servicesAnnotation] ?? '')
   const pods = blocksOf(annotations[podsAnnotation] ?? '')
   return services.length + pods.length === 0 ? undefined : { services, pods }

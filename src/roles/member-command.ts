@@ -25,6 +25,16 @@ const settings = {
     '10m',
     '1s',
   ),
+  writeRate: setting.integer(
+    {
+      placeholder: 'N',
+      description:
+        'The agent writes at most so many objects a second in the cluster, and as many on the hub, however much there is to do.',
+      default: '200',
+    },
+    1,
+    10_000,
+  ),
   ...memberSettings,
   podCidr: setting.optional(
     setting.cidrs({

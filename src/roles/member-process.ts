@@ -25,6 +25,7 @@ type Values = setting.Values<typeof memberSettings> & {
   readonly clusterId: string
   readonly join?: string | undefined
   readonly heartbeatInterval?: number | undefined
+  readonly writeRate?: number | undefined
   readonly controllers: boolean
   readonly routing?: Routing
   readonly podCidr?: readonly string[] | undefined
@@ -55,6 +56,7 @@ export function runMember(values: Values): Promise<void> {
       join: values.join,
       controllers: values.controllers,
       heartbeatMs: values.heartbeatInterval,
+      writesPerSecond: values.writeRate,
       aggregation: aggregated,
       routing: values.routing,
       podCidrs: values.podCidr,

@@ -37,6 +37,8 @@ export type MemberOptions = Omit<ServerOptions, 'name' | 'serves'> & {
   readonly controllers: boolean
   /** When a kube-apiserver is underneath. */
   readonly aggregation?: AggregationOptions | undefined
+  /** At most so many objects a second are written in the cluster, and as many on the hub; 200 unless told. */
+  readonly writesPerSecond?: number | undefined
   /** Blocks that pods get addresses from, where the cluster does not tell. */
   readonly podCidrs?: readonly string[] | undefined
   /** How its cluster routes imports, when it is a real one; `shared` unless told. */
@@ -55,6 +57,7 @@ export type RunningMember = Running & {
 }
 
 const defaultHeartbeatMs = 10_000
+const defaultWritesPerSecond = 200
 const firstRetryMs = 1_000
 const maxRetryMs = 60_000
 
@@ -211,6 +214,7 @@ class Agent {
       families: this.#options.families,
       networks: this.#options.networks,
       heartbeatMs: this.#options.heartbeatMs ?? defaultHeartbeatMs,
+      writesPerSecond: this.#options.writesPerSecond ?? defaultWritesPerSecond,
       routing: this.#options.routing,
       service: this.#options.aggregation?.service,
       clock,

@@ -43,6 +43,8 @@ export type FleetOptions = {
   readonly members?: readonly string[]
   readonly cidrs?: readonly string[]
   readonly quarantineMs?: number
+  /** Of every member; as good as without a bound unless told. */
+  readonly writesPerSecond?: number
   readonly families?: Readonly<Record<string, readonly Family[]>>
   readonly networks?: Readonly<Record<string, Networks>>
   /** Of every member's cluster. */
@@ -55,18 +57,19 @@ export type FleetOptions = {
 
 /** A cluster that counts what is written to it, apart from heartbeats: they come with time. */
 export class TestCluster extends MemoryCluster {
-  readonly writes: MemoryRequest[]
+  readonly writes: (MemoryRequest & { readonly atMs: number })[]
   readonly #dating: { atMs: number | undefined }
 
   constructor(name: string, clock: ManualClock) {
-    const writes: MemoryRequest[] = []
+    const writes: TestCluster['writes'] = []
     const dating: { atMs: number | undefined } = { atMs: undefined }
     super({
       name,
       clock: { ...clock, now: () => dating.atMs ?? clock.now() },
       kinds,
       intercept: request => {
-        if (!['get', 'list', 'watch'].includes(request.verb) && !isHeartbeat(request)) writes.push(request)
+        if (['get', 'list', 'watch'].includes(request.verb) || isHeartbeat(request)) return
+        writes.push({ ...request, atMs: clock.now() })
       },
     })
     this.writes = writes
@@ -122,6 +125,7 @@ export class MemoryMember {
         families: this.#fleet.options.families?.[this.id] ?? ['IPv4', 'IPv6'],
         networks: () => this.#fleet.options.networks?.[this.id] ?? { services: [], pods: [] },
         heartbeatMs: 10_000,
+        writesPerSecond: this.#fleet.options.writesPerSecond ?? 100_000,
         routing: this.#fleet.options.routing,
         clock: this.#fleet.clock,
         log: this.#fleet.log,
