@@ -1,7 +1,10 @@
 /** Wires the stage `derive`: the Services of this cluster that route imports. */
-import { keyOf } from './cluster/cluster.ts'
+import { derivedServiceName, isDerivedName } from './api/derived-service.ts'
+import type { Service } from './api/kinds/service.ts'
+import type { ServiceImport } from './api/kinds/service-import.ts'
+import { type Informer, keyOf, type Ref } from './cluster/cluster.ts'
 import { DeriveController } from './derive/controller.ts'
-import { importOf, type Routing } from './derive/desired.ts'
+import { importOf, isOurs, type Routing } from './derive/desired.ts'
 import type { MemberContext } from './member-context.ts'
 
 /** For when this cluster's objects have been read. */
@@ -22,10 +25,30 @@ export function startDeriving(context: MemberContext, routing: Routing): void {
     if (imported !== undefined) imports.add(keyOf(imported))
   })
   services.onChange(({ before, after }) => {
-    const imported = (after && importOf(after)) ?? (before && importOf(before))
-    if (imported !== undefined) imports.add(keyOf(imported))
+    for (const imported of importsBehind(after ?? before, serviceImports)) imports.add(keyOf(imported))
   })
   namespaces.onChange(({ after }) => {
     for (const { metadata } of serviceImports.list(after?.metadata.name ?? '')) imports.add(keyOf(metadata))
   })
+}
+
+/** The import that a Service routes, or whose derived Service could not be made because this one has its name. */
+export function importsBehind(
+  service: Service | undefined,
+  imports: Informer<ServiceImport>,
+): readonly Ref[] {
+  if (service === undefined || !isDerivedName(service.metadata.name)) return []
+  const routed = importOf(service)
+  if (routed !== undefined) return [routed]
+  const { name, namespace = '' } = service.metadata
+  const found = imports.list(namespace).find(({ metadata }) => derivedServiceName(metadata) === name)
+  return found === undefined ? [] : [found.metadata]
+}
+
+/** Why an import cannot be routed: somebody else has made a Service of the name. Undefined when nobody has. */
+export function nameTaken(imported: Ref, services: Informer<Service>): string | undefined {
+  const name = derivedServiceName(imported)
+  const there = services.get({ ...imported, name })
+  if (there === undefined || isOurs(there)) return undefined
+  return `no packets are routed to it: somebody else has made the Service ${name}, whose name its own would have`
 }

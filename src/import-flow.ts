@@ -3,7 +3,7 @@ import { derivedServiceName } from './api/derived-service.ts'
 import type { EndpointSlice } from './api/kinds/endpoint-slice.ts'
 import { acceptsObjects } from './api/kinds/namespace.ts'
 import { keyOf, type Ref } from './cluster/cluster.ts'
-import { importOf } from './derive/desired.ts'
+import { importsBehind, nameTaken } from './derive-flow.ts'
 import { EndpointsController } from './endpoints/controller.ts'
 import { isOurs } from './endpoints/desired.ts'
 import { sameForSlices } from './endpoints/imported-service.ts'
@@ -55,10 +55,10 @@ export class ImportFlow {
       const isUnknown = !this.#importables.hasSynced() || (after !== undefined && isUnmerged(after))
       if (another || isUnknown) this.#addSlicesOf(imported)
     })
-    if (this.#context.routing === 'local') {
+    if (this.#context.routing !== undefined) {
       informers.services.onChange(({ before, after }) => {
-        const imported = (after && importOf(after)) ?? (before && importOf(before))
-        if (imported !== undefined) this.#imports.add(keyOf(imported))
+        for (const imported of importsBehind(after ?? before, informers.serviceImports))
+          this.#imports.add(keyOf(imported))
       })
     }
     informers.namespaces.onChange(({ before, after }) => {
@@ -137,6 +137,7 @@ export class ImportFlow {
       namespaces: informers.namespaces,
       local: localWriter,
       families,
+      nameTaken: service => (routing === undefined ? undefined : nameTaken(service, informers.services)),
       clashOf: ips => clashOf(ips, networks()),
       localAddresses: routing === 'local' ? service => this.#localAddresses(service) : undefined,
       clock,

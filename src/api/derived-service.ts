@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import { base32Hex } from '../kernel/short-hash.ts'
 
+const prefix = 'derived-'
+
 /**
  * The Service of a cluster that routes the address of a ServiceImport, named as the reference controllers of mcs-api name
  * it: whoever knows those finds it.
@@ -15,5 +17,10 @@ export function derivedServiceName({
   const digest = createHash('sha256')
     .update(`${namespace ?? ''}/${name}`)
     .digest()
-  return `derived-${base32Hex(digest, 10)}`
+  return `${prefix}${base32Hex(digest, 10)}`
+}
+
+/** Whether a Service of this name may stand in the place of a derived one. */
+export function isDerivedName(name: string): boolean {
+  return name.startsWith(prefix)
 }

@@ -45,7 +45,7 @@ export class EventRecorder {
 
   async record(about: Involved, occurrence: Occurrence, signal: AbortSignal): Promise<void> {
     const { cluster, log, pace } = this.#options
-    await pace?.(signal)
+    await pace?.turn(signal)
     const event = this.#eventOf(about, occurrence)
     try {
       await cluster.create(events, event, signal)
@@ -61,7 +61,7 @@ export class EventRecorder {
   async #countUp(event: Event, signal: AbortSignal): Promise<void> {
     const { cluster, log, pace } = this.#options
     try {
-      await pace?.(signal)
+      await pace?.turn(signal)
       const { namespace = '', name } = event.metadata
       const there = await cluster.get(events, { namespace, name }, signal)
       const { lastTimestamp = '' } = event

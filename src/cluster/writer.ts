@@ -24,7 +24,7 @@ export class Writer {
   readonly #writes: Counter
   readonly #listeners: (() => void)[] = []
 
-  /** Every write waits for its turn when there is a pace. */
+  /** Every write waits for its turn when there is a pace, and is tried again when the server is overloaded. */
   constructor(cluster: Cluster, metrics: Metrics, pace?: Pace) {
     this.#cluster = cluster
     this.#pace = pace
@@ -71,10 +71,9 @@ export class Writer {
     write: () => Promise<T>,
     signal: AbortSignal,
   ): Promise<T | undefined> {
-    await this.#pace?.(signal)
     const labels = { cluster: this.#cluster.name, resource: resource.plural, subresource, verb }
     try {
-      const written = await write()
+      const written = await this.#inTurn(write, signal)
       this.#writes.add({ ...labels, result: 'done' })
       for (const listener of this.#listeners) listener()
       return written
@@ -83,6 +82,20 @@ export class Writer {
       this.#writes.add({ ...labels, result: stale ? 'stale' : 'failed' })
       if (!stale) throw thrown
       return undefined
+    }
+  }
+
+  /** A server that has too much to do is asked again: meanwhile whoever writes here takes on nothing else. */
+  async #inTurn<T>(write: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    if (this.#pace === undefined) return write()
+    for (;;) {
+      await this.#pace.turn(signal)
+      try {
+        return await write()
+      } catch (thrown) {
+        if (!isReason(thrown, 'TooManyRequests')) throw thrown
+        await this.#pace.rest(1_000 * (thrown.details?.retryAfterSeconds ?? 1), signal)
+      }
     }
   }
 }

@@ -30,6 +30,8 @@ export type ImportOptions = {
   readonly families: readonly Family[]
   /** The addresses by which this cluster routes the import, where it does not use the ClusterSetIP. */
   readonly localAddresses?: ((service: Ref) => readonly string[]) | undefined
+  /** Why the import cannot be routed, where the cluster routes any: its derived Service cannot be made. */
+  nameTaken(service: Ref): string | undefined
   /** Why these addresses may lead somewhere else in this cluster; undefined when they do not. */
   clashOf(ips: readonly string[]): string | undefined
   readonly clock: Clock
@@ -68,7 +70,8 @@ export class ImportController {
       signal,
     )
     if (written === undefined) return
-    const seen = { families: this.#options.families, clash: this.#clashOf(written) }
+    const taken = service.spec.type === 'ClusterSetIP' ? this.#options.nameTaken(ref) : undefined
+    const seen = { families: this.#options.families, taken, clash: this.#clashOf(written) }
     await this.#tell(written, desiredStatus(service, seen, written, this.#now()), signal)
   }
 

@@ -133,6 +133,8 @@ export function unexportedStatus(current: ServiceImport, time: string): ImportSt
 /** What this cluster has to do with a service. */
 type Local = {
   readonly families: readonly Family[]
+  /** Why it cannot be routed: its derived Service cannot be made. */
+  readonly taken: string | undefined
   /** Why its addresses may lead somewhere else here. */
   readonly clash: string | undefined
 }
@@ -140,13 +142,13 @@ type Local = {
 /** The status of the import in this cluster, on top of what is there. */
 export function desiredStatus(
   service: ClusterSetService,
-  { clash, families }: Local,
+  local: Local,
   current: ServiceImport,
   time: string,
 ): ImportStatus {
   const ready: Condition = {
     type: 'Ready',
-    ...readiness(service, families, clash),
+    ...readiness(service, local),
     observedGeneration: current.metadata.generation ?? 0,
     lastTransitionTime: time,
   }
@@ -160,8 +162,7 @@ export function desiredStatus(
 
 function readiness(
   { spec, status }: ClusterSetService,
-  localFamilies: readonly Family[],
-  clash: string | undefined,
+  { clash, families: localFamilies, taken }: Local,
 ): Verdict<typeof serviceImportConditions, 'Ready'> {
   const { problem } = status
   const usable = spec.ipFamilies.filter(family => localFamilies.includes(family))
@@ -169,6 +170,7 @@ function readiness(
     const message = `this cluster supports ${localFamilies.join(' and ')}, the service ${spec.ipFamilies.join(' and ') || 'neither'}`
     return { status: 'False', reason: 'IPFamilyNotSupported', message }
   }
+  if (taken !== undefined) return { status: 'False', reason: 'ServiceNameTaken', message: taken }
   const hasAddress = spec.ips.some(ip => usable.some(family => family === familyOf(ip)))
   if (spec.type === 'ClusterSetIP' && !hasAddress) {
     return {

@@ -4,6 +4,7 @@ type Proof = { readonly file: string; readonly title: string }
 
 const content = (title: string): Proof => ({ file: 'test/cases/reports-content.test.ts', title })
 const lifecycle = (title: string): Proof => ({ file: 'test/cases/reports-lifecycle.test.ts', title })
+const pressure = (title: string): Proof => ({ file: 'test/cases/reports-pressure.test.ts', title })
 const unit = (file: string, title: string): Proof => ({ file: `test/unit/src/${file}.test.ts`, title })
 
 export const proofs: Readonly<Record<string, Proof>> = {
@@ -25,6 +26,7 @@ export const proofs: Readonly<Record<string, Proof>> = {
   B35: unit('merge/merge', 'B35: an unnamed port'),
   B37: { file: 'test/cases/order.test.ts', title: 'in any order' },
   B38: unit('endpoints/desired', 'B38:'),
+  B40: pressure('B40:'),
   B41: { file: 'test/cases/rows/one.ts', title: '1: one export' },
   B43: content('B43:'),
   B44: content('B44:'),
@@ -39,14 +41,17 @@ export const proofs: Readonly<Record<string, Proof>> = {
     title: 'gives a slice to the service that its label names',
   },
   B58: content('B58:'),
+  B59: pressure('B59:'),
   B61: content('B61, B62:'),
   B62: content('B61, B62:'),
+  B64: unit('derive-flow', 'B64:'),
   B65: content('B65, B80:'),
   B67: content('B67:'),
   B68: content('B68:'),
   B70: lifecycle('B70:'),
   B76: { file: 'test/cases/rows/importers.ts', title: '46: an importer without the namespace' },
   B80: content('B65, B80:'),
+  B82: unit('derive-flow', 'B82:'),
   B83: content('B83:'),
   B86: lifecycle('B86:'),
   B95: lifecycle('B95:'),
@@ -60,9 +65,5 @@ export const proofs: Readonly<Record<string, Proof>> = {
 /** Rows that do not hold, and why. */
 export const open: Readonly<Record<string, string>> = {
   B26: 'no test replaces credentials while endpoints are live',
-  B40: 'a Service of more than 100 ports is exported, but nothing tests what its slices come to',
-  B59: 'no test limits the rate of the hub while hundreds of exports come and go',
-  B64: 'a Service that has the name of a derived one is left alone, and the import does not say so',
-  B82: 'addresses are never given anew, so nothing tests that they could be',
   B85: 'a member that is dead is removed on the hub by hand: there is no leave that could hang',
 }

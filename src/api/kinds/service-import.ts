@@ -37,7 +37,11 @@ const clientIP = s.object(
 )
 
 export const serviceImportConditions = {
-  Ready: { True: ['Ready'], False: ['Pending', 'IPFamilyNotSupported'], Unknown: ['Pending'] },
+  Ready: {
+    True: ['Ready'],
+    False: ['Pending', 'IPFamilyNotSupported', 'ServiceNameTaken'],
+    Unknown: ['Pending'],
+  },
 } as const
 
 /** KEP-1645, the types of mcs-api. What prose calls a default stays absent when it is not given. */

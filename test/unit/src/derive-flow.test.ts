@@ -4,7 +4,9 @@ import { derivedServiceName } from '../../../src/api/derived-service.ts'
 import type { Service } from '../../../src/api/kinds/service.ts'
 import type { Routing } from '../../../src/derive/desired.ts'
 import { never } from '../../../src/kernel/abort.ts'
+import { seenBy } from '../../cases/seen.ts'
 import {
+  clusterSetServices,
   type MemoryFleet,
   type MemoryMember,
   memoryFleet,
@@ -13,7 +15,7 @@ import {
   services,
   slices,
 } from '../../support/memory-fleet.ts'
-import { exportWeb } from '../../support/shop.ts'
+import { exportWeb, service, serviceExport } from '../../support/shop.ts'
 
 let running: MemoryFleet | undefined
 
@@ -55,6 +57,51 @@ describe('where ClusterSetIPs are routed', () => {
         ownerReferences,
       })
     }
+  })
+
+  it('B64: a Service of somebody else that has the name of a derived one, until it is gone', async () => {
+    running = await memoryFleet({ routing: 'shared' })
+    const c2 = running.member('c2')
+    const own = service(name, { ports: [{ name: 'x', protocol: 'TCP', port: 1 }] })
+    await c2.local.create(services, own, never)
+    await exportWeb(running.member('c1'))
+    await running.settle()
+    const saidIn = async (id: string) => (await running?.member(id).importOf('web'))?.status?.conditions
+    expect(await saidIn('c1')).toMatchObject([{ status: 'True', reason: 'Ready' }])
+    const [told] = (await saidIn('c2')) ?? []
+    expect(told).toMatchObject({ status: 'False', reason: 'ServiceNameTaken' })
+    expect(told?.message).toContain(`the Service ${name}`)
+    expect((await derivedIn(c2))?.spec).toEqual(own.spec)
+    await c2.remove(services, ref)
+    await running.settle()
+    expect(await saidIn('c2')).toMatchObject([{ status: 'True', reason: 'Ready', message: '' }])
+    expect((await derivedIn(c2))?.status?.loadBalancer?.ingress).toHaveLength(1)
+  })
+
+  it('B82: another address, of a hub that gives a new one, is everywhere at once or nowhere', async () => {
+    const fleet = await fleetOf('shared')
+    const [before] = (await fleet.member('c1').importOf('web'))?.spec?.ips ?? []
+    fleet.stop()
+    const css = await fleet.hub.get(clusterSetServices, { name: 'shop.web' }, never)
+    const ips = ['10.7.0.77']
+    const given = { ...css, spec: { ...css.spec, ips }, status: { ...css.status, addresses: ips } }
+    await fleet.hub.replace(clusterSetServices, given, {}, never)
+    fleet.start()
+    await fleet.settle()
+    expect(before).not.toBe('10.7.0.77')
+    for (const member of fleet.members) {
+      expect((await member.importOf('web'))?.spec?.ips).toEqual(ips)
+      expect((await derivedIn(member))?.status?.loadBalancer?.ingress).toMatchObject([{ ip: '10.7.0.77' }])
+      expect(await seenBy(member, 'web', ['web'])).toMatchObject({
+        import: { addresses: 'IPv4', ready: 'True/Ready' },
+        slices: ['c1 http:8080 10.1.0.1'],
+      })
+    }
+    // Nobody else is given what the service has now, and the earlier address is free.
+    await fleet.member('c1').apply(services, service('other'))
+    await fleet.member('c1').apply(serviceExports, serviceExport('other'))
+    await fleet.settle()
+    expect((await fleet.member('c2').importOf('other'))?.spec?.ips).not.toContain('10.7.0.77')
   })
 
   it('what others edit or delete comes back', async () => {

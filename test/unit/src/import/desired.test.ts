@@ -31,7 +31,8 @@ function clusterSetService(
 
 const readyOf = (service: ClusterSetService, families: readonly Family[], clash?: string): string => {
   const current = desiredImport(service, families, undefined)
-  const [ready] = desiredStatus(service, { families, clash }, current, time).conditions ?? []
+  const [ready] =
+    desiredStatus(service, { families, taken: undefined, clash }, current, time).conditions ?? []
   return [ready?.status, ready?.reason, ready?.message].join(' ').trim()
 }
 
@@ -169,7 +170,9 @@ describe('the condition Ready of an import', () => {
   it('says so with the clusters and that there are slices', () => {
     const service = clusterSetService()
     const current = { ...desiredImport(service, both, undefined), metadata: { name: 'web', generation: 4 } }
-    expect(desiredStatus(service, { families: both, clash: undefined }, current, time)).toEqual({
+    expect(
+      desiredStatus(service, { families: both, taken: undefined, clash: undefined }, current, time),
+    ).toEqual({
       clusters: [{ cluster: 'east' }],
       endpointSliceObjects: 'Present',
       conditions: [

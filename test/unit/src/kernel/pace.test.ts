@@ -8,7 +8,8 @@ it('a pace lets so many through in any second, also after a long rest, in the or
   const startMs = clock.now()
   const pace = paceOf(3, clock)
   const turns: string[] = []
-  const come = (name: string) => pace(never).then(() => void turns.push(`${name}@${clock.now() - startMs}`))
+  const come = (name: string) =>
+    pace.turn(never).then(() => void turns.push(`${name}@${clock.now() - startMs}`))
   come('a')
   await clock.advance(900)
   for (const name of ['b', 'c', 'd', 'e']) come(name)
@@ -26,9 +27,9 @@ it('a pace lets so many through in any second, also after a long rest, in the or
 it('a pace lets go of who does not wait any longer', async () => {
   const clock = manualClock()
   const pace = paceOf(1, clock)
-  await pace(never)
+  await pace.turn(never)
   const leaving = new AbortController()
-  const left = pace(leaving.signal)
+  const left = pace.turn(leaving.signal)
   leaving.abort(new Error('enough'))
   await expect(left).rejects.toThrow('enough')
   expect(clock.pending).toBe(0)
