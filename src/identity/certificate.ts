@@ -11,7 +11,7 @@ export type Identity = { readonly certificate: string; readonly key: string }
 
 export type Lifetime = {
   readonly clock: Clock
-  /** Counted from now; the certificate is also good five minutes before now, for clocks that are behind. */
+  /** Counted from now; the certificate is also good for an hour before now, for clocks that are behind. */
   readonly lifetimeMs: number
 }
 
@@ -28,7 +28,7 @@ export type CertificateFacts = {
 }
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
-const backdatedMs = 5 * 60_000
+const backdatedMs = 3_600_000
 const serverAuth = '1.3.6.1.5.5.7.3.1'
 const clientAuth = '1.3.6.1.5.5.7.3.2'
 

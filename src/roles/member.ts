@@ -17,6 +17,7 @@ import {
 import { renewInTime } from '../identity/renewal.ts'
 import type { Family } from '../ip/address.ts'
 import { background, errorText, sleep } from '../kernel/abort.ts'
+import { toTime } from '../kernel/clock.ts'
 import { isReason } from '../kernel/errors.ts'
 import { type MemberFlow, startMemberFlow } from '../member-flow.ts'
 import type { AggregationOptions } from './aggregated-server.ts'
@@ -129,7 +130,9 @@ async function openOrJoin(options: MemberOptions, context: Context): Promise<Kno
       `the cluster "${clusterId}" has not joined yet: give --join a token (isthmus token create, on the hub), or run isthmus apiserver for a cluster without a hub`,
     )
   }
-  const { is, why } = await askStanding(membership, clock, signal)
+  const { is, why: answer } = await askStanding(membership, clock, signal)
+  const { notAfterMs } = membership.certificate
+  const why = notAfterMs > clock.now() ? answer : `it expired at ${toTime(notAfterMs)}`
   if (is !== 'gone') return { ...noHub, membership, isShutOut: is === 'shut out' }
   if (token === undefined && rejoin === undefined) {
     throw new Error(

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { ClusterClient } from '../../src/cluster/client.ts'
 import { type Fleet, freePorts, startFleet, temporaryFolder } from '../support/fleet.ts'
 import { contextClient } from '../support/fleet-client.ts'
-import { type RoleProcess, runRole, startRole } from '../support/role-process.ts'
+import { type Ended, type RoleProcess, runRole, runToEnd, startRole } from '../support/role-process.ts'
 
 export const members = ['east', 'west'] as const
 export type Member = (typeof members)[number]
@@ -50,23 +50,32 @@ export type SeparateProcesses = Deployment & {
   readonly start: (part: Part) => Promise<void>
   /** Where `hub`, a member, or `<member>-dns` keeps its state. */
   homeOf(name: string): string
-  /** With another token, over the state that it has or, as another cluster under its id, without any. */
-  joinAgain(member: Member, as: 'itself' | 'another'): Promise<void>
+  /** With another token, over the state that it has (`lapsed`: with its old certificate) or, as another cluster, without any. */
+  joinAgain(member: Member, as: 'itself' | 'another' | 'lapsed'): Promise<void>
+  /** The clock of a part is ahead of the machine's by so much from its next start on. */
+  shiftClock(part: Part, aheadMs: number): void
+  /** Runs a member with other arguments to its end, while it is down. */
+  tryMember(member: Member, args: readonly string[]): Promise<Ended>
   /** Everything that the hub has, as of now; called, it puts that back while the hub is down. */
   backUpHub(): () => void
 }
 
 /** Hub, members and DNS as separate processes, joined by tokens. */
-export async function separateProcesses(heartbeat = '10s'): Promise<SeparateProcesses> {
+export async function separateProcesses(
+  heartbeat = '10s',
+  clocks: Partial<Record<Part, number>> = {},
+): Promise<SeparateProcesses> {
   const folder = temporaryFolder()
   const base = await freePorts()
   const homeOf = (name: string): string => join(folder.path, name)
   const dnsPort = (member: Member): number => base + 10 + members.indexOf(member)
   const commands = new Map<Part, readonly string[]>([['hub', hubCommand(homeOf('hub'), base)]])
   const running = new Map<Part, RoleProcess>()
-  const start = async (part: Part): Promise<void> => {
-    running.set(part, await startRole(commands.get(part) ?? []))
+  const shifts = new Map(Object.entries(clocks))
+  const launch = async (part: Part, more: readonly string[] = []): Promise<void> => {
+    running.set(part, await startRole([...(commands.get(part) ?? []), ...more], clockOf(shifts.get(part))))
   }
+  const start = (part: Part): Promise<void> => launch(part)
   const kill = async (part: Part): Promise<void> => {
     await running.get(part)?.kill()
   }
@@ -95,10 +104,16 @@ export async function separateProcesses(heartbeat = '10s'): Promise<SeparateProc
     joinAgain: async (member, as) => {
       await kill(member)
       // Without what the hub gave it, it asks for a new certificate.
-      rmSync(join(homeOf(member), as === 'itself' ? 'hub' : ''), { recursive: true })
+      if (as !== 'lapsed') rmSync(join(homeOf(member), as === 'itself' ? 'hub' : ''), { recursive: true })
+      const args = ['--home', homeOf('hub'), '--cluster', member, '--expires', '4000h']
+      await launch(member, ['--join', await runRole(['token', 'create', ...args])])
+    },
+    shiftClock: (part, aheadMs) => {
+      shifts.set(part, aheadMs)
+    },
+    tryMember: (member, args) => {
       const command = commands.get(member) ?? []
-      const token = await runRole(['token', 'create', '--home', homeOf('hub'), '--cluster', member])
-      running.set(member, await startRole([...command, '--join', token]))
+      return runToEnd([...command, ...args], undefined, clockOf(shifts.get(member)))
     },
     backUpHub: () => {
       const backup = join(folder.path, 'hub-backup')
@@ -118,6 +133,13 @@ export async function separateProcesses(heartbeat = '10s'): Promise<SeparateProc
       folder.dispose()
     },
   }
+}
+
+/** What comes before a program whose clock is ahead by so much. */
+function clockOf(aheadMs = 0): readonly string[] {
+  if (aheadMs === 0) return []
+  const preload = join(import.meta.dirname, '..', 'support', 'shifted-clock.mjs')
+  return ['env', `NODE_OPTIONS=--import=${preload}`, `CLOCK_SHIFT_MS=${aheadMs}`]
 }
 
 const local = ['--host', '127.0.0.1', '--log-level', 'warn']

@@ -48,10 +48,14 @@ describe('membership', () => {
     await expectSeen(both)
   }, 240_000)
 
-  it('a dead member is removed, and comes back under its id as another cluster', async () => {
+  it('B85: a dead member is removed without its help, and comes back under its id', async () => {
     await deployment.kill('west')
     await deployment.client('hub').delete(memberClusters, { name: 'west' }, { signal: signal() })
     await deployment.client('hub').delete(namespaces, { name: 'member-west' }, { signal: signal() })
+    await eventually(async () => {
+      const { items } = await deployment.client('hub').list(namespaces, {}, signal())
+      expect(items.map(({ metadata }) => metadata.name)).not.toContain('member-west')
+    }, 30_000)
     await expectSeen({ east: both.east }, ['east'])
     await deployment.joinAgain('west', 'itself')
     await expectSeen(both)

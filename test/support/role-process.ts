@@ -43,8 +43,12 @@ export async function startRole(
 }
 
 /** Runs `isthmus <args>` to its end, whatever that is; with SIGTERM at the first line that matches `stopAt`. */
-export async function runToEnd(args: readonly string[], stopAt?: RegExp): Promise<Ended> {
-  const child = launched(args)
+export async function runToEnd(
+  args: readonly string[],
+  stopAt?: RegExp,
+  through: readonly string[] = [],
+): Promise<Ended> {
+  const child = launched(args, through)
   const output: string[] = []
   // Once: a second signal means that the process must not wait for a good end.
   let isStopped = false

@@ -48,7 +48,7 @@ describe('certificates', () => {
     expect(read.subject).toBe('O=system:masters\nO=b\nCN=admin')
     expect(read.keyUsage).toEqual(['1.3.6.1.5.5.7.3.2'])
     expect(readCertificate(client.certificate)).toMatchObject({
-      notBeforeMs: clock.now() - 5 * 60_000,
+      notBeforeMs: clock.now() - 3_600_000,
       notAfterMs: clock.now() + dayMs,
     })
     expect(readCertificate(client.certificate).sha256).toMatch(/^[0-9a-f]{64}$/)
