@@ -17,7 +17,8 @@ const sentences: Readonly<Record<ProblemReason, (subject: string) => string>> = 
   hostname: subject => `the hostname ${subject} is no DNS label: the endpoint is named by its address`,
   'name-too-long': subject => `the name that ${subject} is part of is longer than 255 octets`,
   'port-name': subject => `the port name ${subject} is no DNS label of at most 62 characters`,
-  'port-number': subject => `the port ${subject} has no number from 1 to 65535`,
+  'port-number': subject =>
+    `${subject === '' ? 'a port without a name' : `the port ${subject}`} has no number from 1 to 65535`,
 }
 
 /** The Event about a part of a service that has no record. */

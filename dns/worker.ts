@@ -4,7 +4,7 @@
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { errorText } from '../src/kernel/abort.ts'
-import { systemClock } from '../src/kernel/clock.ts'
+import { steadyClock, systemClock } from '../src/kernel/clock.ts'
 import { Chain } from './chain.ts'
 import { maxUdpOctets, type Observer } from './contract.ts'
 import {
@@ -79,7 +79,7 @@ async function listen(
     const udp = await serveUdp(endpoint, udpOptions)
     try {
       const tcpEndpoint = { ...endpoint, port: udp.port }
-      const options = { limits: tcpLimits, clock: systemClock, responder, observer }
+      const options = { limits: tcpLimits, clock: steadyClock, responder, observer }
       return { udp, tcp: await serveTcp(tcpEndpoint, options) }
     } catch (thrown) {
       await udp.close()

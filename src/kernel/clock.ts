@@ -27,6 +27,12 @@ export const systemClock: Clock = {
   },
 }
 
+/** For what lasts: it goes on evenly when the time of day is set, and may differ from it after that. */
+export const steadyClock: Clock = {
+  now: () => performance.timeOrigin + performance.now(),
+  after: systemClock.after,
+}
+
 /** RFC 3339 in UTC with whole seconds, as Kubernetes writes `metav1.Time`: `2026-01-02T03:04:05Z`. */
 export function toTime(millis: number): string {
   return `${new Date(millis).toISOString().slice(0, 19)}Z`

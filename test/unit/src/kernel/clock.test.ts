@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { systemClock } from '../../../../src/kernel/clock.ts'
+import { steadyClock, systemClock } from '../../../../src/kernel/clock.ts'
 
 const dayMs = 86_400_000
 
@@ -35,5 +35,18 @@ describe('the clock of the system', () => {
     vi.advanceTimersByTime(60 * dayMs)
     expect(ran).toBe(0)
     expect(vi.getTimerCount()).toBe(0)
+  })
+})
+
+describe('the steady clock', () => {
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  it('goes on when the time of day is set', () => {
+    const before = steadyClock.now()
+    vi.useFakeTimers({ now: 0, toFake: ['Date'] })
+    expect(systemClock.now()).toBe(0)
+    expect(steadyClock.now()).toBeGreaterThanOrEqual(before)
   })
 })
