@@ -5,7 +5,15 @@ import type { CommandDefinition } from './command.ts'
 import { oidcOptions, oidcSettings } from './oidc-settings.ts'
 import { announce, programName, runUntilStopped } from './process.ts'
 import * as setting from './setting.ts'
-import { addresses, controllers, listening, logLevel, portSetting, requireApart } from './shared-settings.ts'
+import {
+  addresses,
+  controllers,
+  historyOf,
+  listening,
+  logLevel,
+  portSetting,
+  requireApart,
+} from './shared-settings.ts'
 
 const settings = {
   home: setting.text({
@@ -44,6 +52,7 @@ export const hubCommand: CommandDefinition<typeof settings> = {
         port,
         clientCa,
         shutdownDelayMs: values.shutdownDelay,
+        history: historyOf(values),
         serviceCidrs: values.serviceCidr,
         advertise: values.advertise,
         controllers: values.controllers === 'all',

@@ -6,7 +6,7 @@ import { prometheus } from '../telemetry/prometheus.ts'
 import { aggregation, aggregationOf } from './aggregation-settings.ts'
 import { announce, runUntilStopped } from './process.ts'
 import * as setting from './setting.ts'
-import { listening, logLevel, portSetting } from './shared-settings.ts'
+import { historyOf, listening, logLevel, portSetting } from './shared-settings.ts'
 
 export const memberSettings = {
   home: setting.optional(
@@ -50,6 +50,7 @@ export function runMember(values: Values): Promise<void> {
       port,
       clientCa,
       shutdownDelayMs: values.shutdownDelay,
+      history: historyOf(values),
       serviceCidrs: values.serviceCidr,
       advertise,
       clusterId,

@@ -5,6 +5,7 @@ import type { TlsMaterial } from '../../apiservice/http/listener.ts'
 import { type ApiServer, type ApiServerOptions, startApiServer } from '../../apiservice/server.ts'
 import { followStore } from '../../apiservice/store/follow.ts'
 import { openLevelStore } from '../../apiservice/store/level-store.ts'
+import type { StoreOptions } from '../../apiservice/store/options.ts'
 import type { Follow, Store } from '../../apiservice/store-contract.ts'
 import { ClusterClient } from '../cluster/client.ts'
 import type { Credentials } from '../cluster/transport.ts'
@@ -32,6 +33,8 @@ export type ServerOptions = {
   readonly clientCa: string | undefined
   /** How long it serves on after it was told to stop; not at all when absent. */
   readonly shutdownDelayMs?: number | undefined
+  /** What is kept of older states; what the store takes by itself when absent. */
+  readonly history?: Pick<StoreOptions, 'historyMs' | 'historyBytes'>
 }
 
 /** What is there before the server listens. */
@@ -94,7 +97,13 @@ export async function openFoundation(options: ServerOptions, context: Context): 
     ],
     clock,
   })
-  const store = await openLevelStore({ directory: join(options.home, 'store'), clock, log, metrics })
+  const store = await openLevelStore({
+    ...options.history,
+    directory: join(options.home, 'store'),
+    clock,
+    log,
+    metrics,
+  })
   return { options, identity, store, follow: followStore(store, { clock, log }) }
 }
 

@@ -85,6 +85,24 @@ export const listening = {
       description: 'PEM file with more authorities whose client certificates are taken.',
     }),
   ),
+  history: setting.duration(
+    {
+      placeholder: 'TIME',
+      description: 'How long changes are kept for watches and lists at an older revision, at least 10s.',
+      default: '5m',
+    },
+    '1d',
+    '10s',
+  ),
+  historySize: setting.integer(
+    {
+      placeholder: 'MIB',
+      description: 'How much of that is kept at most, in MiB; beyond, older changes are forgotten earlier.',
+      default: '256',
+    },
+    1,
+    16_384,
+  ),
   shutdownDelay: setting.duration(
     {
       placeholder: 'TIME',
@@ -93,4 +111,20 @@ export const listening = {
     },
     '1m',
   ),
+}
+
+const mib = 1024 * 1024
+
+/** As the store takes it. */
+export function historyOf({
+  history,
+  historySize,
+}: {
+  readonly history: number
+  readonly historySize: number
+}): {
+  readonly historyMs: number
+  readonly historyBytes: number
+} {
+  return { historyMs: history, historyBytes: historySize * mib }
 }

@@ -40,9 +40,9 @@ export class Served {
     return this.#client
   }
 
-  async start(): Promise<void> {
+  async start(...settings: readonly string[]): Promise<void> {
     this.#port = await freePorts()
-    const args = ['--home', this.home, '--host', '127.0.0.1', '--port', `${this.#port}`]
+    const args = ['--home', this.home, '--host', '127.0.0.1', '--port', `${this.#port}`, ...settings]
     this.#process = await startRole(['apiserver', ...args], this.#through)
     const read = (file: string): string => readFileSync(this.#seen(join(this.home, file)), 'utf8')
     this.#client = apiClient('HTTP/2', {
