@@ -1,7 +1,7 @@
 /**
  * The order of a request, from the outside in. A stage feels what comes below it and nothing of what stands above:
  *
- *     render → recover → drain → deadline → authn → impersonation → in flight → authz → ┬ health, metrics, discovery
+ *     render → recover → drain → deadline → authn → audit → impersonation → in flight → authz → ┬ health, metrics, discovery
  *                                                                                       └ acceptable → registry
  */
 import { noSuchPath } from '../src/kernel/errors.ts'
@@ -13,6 +13,9 @@ export type ChainParts = {
   readonly refuseWhenDraining: Stage
   readonly deadline: Stage
   readonly authenticate: Stage
+  readonly auditStrangers: Stage
+  readonly audit: Stage
+  readonly auditImpersonated: Stage
   readonly impersonate: Stage
   readonly maxInFlight: Stage
   readonly authorize: Stage
@@ -33,18 +36,20 @@ export function makeChain(parts: ChainParts): Responder {
       // Refusals that cost nothing come before anything that waits.
       parts.refuseWhenDraining(
         // A bad ?timeout= is told before anybody asks who sends it; the time spent in authn and authz counts.
-        parts.deadline(
-          parts.authenticate(
-            // Who may impersonate is decided for the user who is really there, all below for the one impersonated.
-            parts.impersonate(
-              // Needs to know the user: system:masters must reach an overloaded server.
-              parts.maxInFlight(
-                // 401 before 403 before 404: strangers do not learn what exists, and no body of theirs is read.
-                parts.authorize(byPath(parts)),
-              ),
-            ),
-          ),
-        ),
+        parts.deadline(parts.auditStrangers(parts.authenticate(parts.audit(known(parts))))),
+      ),
+    ),
+  )
+}
+
+function known(parts: ChainParts): Handler {
+  // Who may impersonate is decided for the user who is really there, all below for the one impersonated.
+  return parts.impersonate(
+    parts.auditImpersonated(
+      // Needs to know the user: system:masters must reach an overloaded server.
+      parts.maxInFlight(
+        // 401 before 403 before 404: strangers do not learn what exists, and no body of theirs is read.
+        parts.authorize(byPath(parts)),
       ),
     ),
   )

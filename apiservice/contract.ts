@@ -54,6 +54,18 @@ export type Peer = {
   readonly certificates: readonly Buffer[]
 }
 
+/** What stages note for those above them: one object, which all copies of a request share. */
+export type RequestNotes = {
+  /** Of the header `Audit-ID`, or made up. */
+  readonly auditId: string
+  /** The request target as it was sent. */
+  readonly target: string
+  /** What an audit log shall say besides; present when there is one. */
+  annotations?: Map<string, string>
+  /** The document that was sent, once it has been read. */
+  document?: unknown
+}
+
 export type ApiRequest = {
   /** Upper case. */
   readonly method: string
@@ -66,6 +78,7 @@ export type ApiRequest = {
   readonly peer: Peer
   /** Anonymous until authn has run. */
   readonly user: UserInfo
+  readonly notes: RequestNotes
   /** Reads the body once, at most 3 MiB. Throws 413. */
   body(): Promise<Buffer>
   /** Adds a sentence to the response's Warning headers. */

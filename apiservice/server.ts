@@ -6,6 +6,7 @@ import { methodNotAllowed } from '../src/kernel/errors.ts'
 import type { Logger } from '../src/kernel/log.ts'
 import type { Metrics } from '../src/kernel/metrics.ts'
 import { makeAdmission } from './admission/stage.ts'
+import { type AuditStages, noAudit } from './audit/stage.ts'
 import { impersonationStage } from './authn/impersonation.ts'
 import { authnStage } from './authn/stage.ts'
 import { authorizersInTurn } from './authz/chain-of-authorizers.ts'
@@ -49,6 +50,8 @@ export type ApiServerOptions = {
   /** By `<plural>.<group>`. */
   readonly views: ReadonlyMap<string, View>
   readonly healthChecks: readonly HealthCheck[]
+  /** Nobody is told of requests when absent. */
+  readonly audit?: AuditStages | undefined
   /** How long it serves on after readyz has failed, for those in front of it to notice; not at all when absent. */
   readonly shutdownDelayMs?: number | undefined
   readonly clock: Clock
@@ -129,7 +132,7 @@ function onlyOnce(work: () => Promise<void>): () => Promise<void> {
 type State = { ready: boolean; address: string }
 
 function compose(options: ApiServerOptions, drain: Drain, state: State) {
-  const { kinds, clock, log, metrics } = options
+  const { kinds, audit = noAudit, clock, log, metrics } = options
   const authorizer = authorizersInTurn(options.authorizers)
   const access = requireAccess(authorizer)
   const health = makeHealth([...ownChecks(drain, state, options.store), ...options.healthChecks], log)
@@ -144,6 +147,9 @@ function compose(options: ApiServerOptions, drain: Drain, state: State) {
     refuseWhenDraining: refuseWhenDraining(drain),
     deadline: deadline(clock),
     authenticate: authnStage(options.authenticators, { anonymous: options.anonymous, log, metrics }),
+    auditStrangers: audit.strangers,
+    audit: audit.requests,
+    auditImpersonated: audit.impersonated,
     impersonate: impersonationStage(access),
     maxInFlight: maxInFlight(metrics),
     authorize: authzStage(authorizer),

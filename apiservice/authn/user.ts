@@ -23,6 +23,7 @@ export function withUser(request: ApiRequest, user: UserInfo): ApiRequest {
     headers: request.headers,
     peer: request.peer,
     user,
+    notes: request.notes,
     body: () => request.body(),
     warn: text => request.warn(text),
   }

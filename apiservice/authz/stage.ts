@@ -4,7 +4,7 @@
  */
 import { errorText } from '../../src/kernel/abort.ts'
 import { internal, StatusError } from '../../src/kernel/errors.ts'
-import type { Attributes, Authorizer, Reply, Stage, WatchSink } from '../contract.ts'
+import type { ApiRequest, Attributes, Authorizer, Reply, Stage, WatchSink } from '../contract.ts'
 import { refusal } from './forbidden-answer.ts'
 
 type WatchReply = Extract<Reply, { type: 'watch' }>
@@ -14,10 +14,17 @@ export function authzStage(authorizer: Authorizer): Stage {
   return next => async (request, signal) => {
     const attributes: Attributes = { user: request.user, info: request.info }
     const denied = await denial(authorizer, attributes, signal)
+    note(request, denied)
     if (denied !== undefined) throw denied
     const reply = await next(request, signal)
     return reply.type === 'watch' ? guarded(reply, authorizer, attributes) : reply
   }
+}
+
+/** With the keys of kube-apiserver. */
+function note({ notes: { annotations } }: ApiRequest, denied: StatusError | undefined): void {
+  annotations?.set('authorization.k8s.io/decision', denied === undefined ? 'allow' : 'forbid')
+  if (denied !== undefined) annotations?.set('authorization.k8s.io/reason', denied.message)
 }
 
 async function denial(

@@ -1,11 +1,10 @@
-import { randomUUID } from 'node:crypto'
 import { constants } from 'node:http2'
 import { errorText } from '../../src/kernel/abort.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { internal, StatusError } from '../../src/kernel/errors.ts'
 import type { Logger } from '../../src/kernel/log.ts'
 import type { ApiRequest, Encoded, Responder } from '../contract.ts'
-import { type RawRequest, toApiRequest } from './request.ts'
+import { auditIdOf, type RawRequest, toApiRequest } from './request.ts'
 import type { RequestMetrics } from './request-metrics.ts'
 import { breakOff, type RawResponse, type ResponseHeaders, writeBody } from './respond.ts'
 import { warningHeaders } from './warnings.ts'
@@ -34,6 +33,9 @@ type Watch = {
   readonly encoded: Extract<Encoded, { type: 'frames' }>
   readonly headers: ResponseHeaders
 }
+
+/** What headers say beside the answer itself. */
+type Said = { readonly auditId: string; readonly warnings: readonly string[] }
 
 const clientGone = new Error('the client is gone')
 
@@ -107,7 +109,8 @@ export class Exchanges {
     const failed = request instanceof StatusError
     const encoded = failed ? plainStatus(request) : await this.#options.responder(request, signal)
     if (signal.aborted) return
-    const headers = this.#headers(raw, encoded.code, warnings)
+    const auditId = failed ? auditIdOf(raw) : request.notes.auditId
+    const headers = this.#headers(raw, encoded.code, { auditId, warnings })
     if (encoded.type === 'frames') {
       if (!failed) this.#watch(exchange, { request, encoded, headers })
       return
@@ -153,10 +156,9 @@ export class Exchanges {
     encoded.open(stream, exchange.signal)
   }
 
-  #headers(raw: RawRequest, code: number, warnings: readonly string[]): ResponseHeaders {
-    const auditId = raw.headers['audit-id']
+  #headers(raw: RawRequest, code: number, { auditId, warnings }: Said): ResponseHeaders {
     const headers: ResponseHeaders = {
-      'audit-id': typeof auditId === 'string' && auditId !== '' ? auditId.slice(0, maxAuditId) : randomUUID(),
+      'audit-id': auditId,
       'cache-control': 'no-cache, private',
     }
     if (code >= 400) headers['x-content-type-options'] = 'nosniff'
@@ -171,7 +173,6 @@ export class Exchanges {
   }
 }
 
-const maxAuditId = 128
 const maxListMs = 300_000
 
 function readRequest(

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Http2ServerRequest } from 'node:http2'
 import { badRequest } from '../../src/kernel/errors.ts'
@@ -7,6 +8,8 @@ import { peerOf } from './peer.ts'
 import { toRequestInfo } from './route.ts'
 
 export type RawRequest = IncomingMessage | Http2ServerRequest
+
+const maxAuditId = 128
 
 const anonymous: UserInfo = { name: 'system:anonymous', groups: ['system:unauthenticated'], extra: {} }
 
@@ -26,9 +29,16 @@ export function toApiRequest(raw: RawRequest, target: string, warn: (text: strin
     headers: toHeaders(raw.rawHeaders),
     peer: peerOf(raw),
     user: anonymous,
+    notes: { auditId: auditIdOf(raw), target },
     body: () => (body ??= readBody(raw)),
     warn,
   }
+}
+
+/** The client's own, cut off; a new one without. */
+export function auditIdOf(raw: RawRequest): string {
+  const auditId = raw.headers['audit-id']
+  return typeof auditId === 'string' && auditId !== '' ? auditId.slice(0, maxAuditId) : randomUUID()
 }
 
 function splitTarget(target: string): { path: string; query: URLSearchParams } {

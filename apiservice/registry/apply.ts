@@ -128,6 +128,7 @@ async function applyTo(
 async function readConfig(call: Call, { fieldValidation }: ApplyOptions): Promise<KubeObject> {
   const { resource, request } = call
   const { value, duplicates } = await decode(await request.body())
+  request.notes.document = value
   await call.pace.rest()
   if (!isRecord(value)) throw badRequest('error decoding YAML: the configuration is not an object')
   const { apiVersion, kind } = value

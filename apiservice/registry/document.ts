@@ -43,6 +43,7 @@ export async function readObject(call: Call, validation: FieldValidation): Promi
   const contentType = documentTypeOf(request, hasProtobuf ? withProtobuf : documentMediaTypes)
   const bytes = await request.body()
   const { value, duplicates } = await parse(resource, bytes, contentType)
+  request.notes.document = value
   await call.pace.rest()
   const document = checkEnvelope(resource, value, bytes)
   const { kind, served } = resource

@@ -93,6 +93,7 @@ export async function readPatch(
   const { request } = call
   const type = contentTypeOf(request)
   const { value, duplicates } = await decodePatch(await request.body(), type)
+  request.notes.document = value
   await call.pace.rest()
   const patched = format(value, call.resource)
   const isJsonPatch = type === jsonPatchMediaType

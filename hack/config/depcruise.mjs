@@ -55,6 +55,7 @@ export default {
     owner('@peculiar/x509', 'src/identity'),
     owner('reflect-metadata', 'src/identity'),
     owner('jose', 'apiservice/authn'),
+    owner('rotating-file-stream', 'apiservice/audit'),
     owner('ip-address', 'src/ip'),
     owner('yaml', 'src/codec'),
     owner('pino', 'src/telemetry'),

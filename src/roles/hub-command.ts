@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { systemClock } from '../kernel/clock.ts'
 import { prometheus } from '../telemetry/prometheus.ts'
+import { auditing, auditOf } from './audit-settings.ts'
 import type { CommandDefinition } from './command.ts'
 import { oidcOptions, oidcSettings } from './oidc-settings.ts'
 import { announce, programName, runUntilStopped } from './process.ts'
@@ -26,6 +27,7 @@ const settings = {
   controllers,
   ...addresses,
   ...oidcSettings,
+  ...auditing,
   logLevel,
 }
 
@@ -44,6 +46,7 @@ export const hubCommand: CommandDefinition<typeof settings> = {
       const advice = 'choose another with --port'
       requireApart(values.clustersetCidr, values.serviceCidr)
       const oidc = oidcOptions(values, systemClock)
+      const audit = auditOf(values)
       await requirePorts([{ owner: 'the hub', host, port, protocols: ['TCP'], advice }])
       const home = await openHome(values.home)
       const options = {
@@ -64,6 +67,7 @@ export const hubCommand: CommandDefinition<typeof settings> = {
           requireApart(clustersetCidr, serviceCidr)
           return clustersetCidr
         },
+        audit,
       }
       const metrics = prometheus({ processMetrics: true })
       const context = { clock: systemClock, log, metrics, signal }

@@ -4,6 +4,7 @@ import type { Routing } from '../derive/desired.ts'
 import { systemClock } from '../kernel/clock.ts'
 import { prometheus } from '../telemetry/prometheus.ts'
 import { aggregation, aggregationOf } from './aggregation-settings.ts'
+import { auditing, auditOf } from './audit-settings.ts'
 import { announce, runUntilStopped } from './process.ts'
 import * as setting from './setting.ts'
 import { historyOf, listening, logLevel, portSetting } from './shared-settings.ts'
@@ -18,6 +19,7 @@ export const memberSettings = {
   port: portSetting('The port of the API server.', 7444),
   ...listening,
   ...aggregation,
+  ...auditing,
   logLevel,
 }
 
@@ -33,6 +35,7 @@ type Values = setting.Values<typeof memberSettings> & {
 
 export function runMember(values: Values): Promise<void> {
   const aggregated = aggregationOf(values)
+  const audit = auditOf(values)
   return runUntilStopped(values.logLevel, async (log, signal) => {
     const { openHome } = await import('./home.ts')
     const { opening } = await import('./opening.ts')
@@ -53,6 +56,7 @@ export function runMember(values: Values): Promise<void> {
       history: historyOf(values),
       serviceCidrs: values.serviceCidr,
       advertise,
+      audit,
       clusterId,
       join: values.join,
       controllers: values.controllers,

@@ -1,6 +1,8 @@
 /** What every API server of ours is made of: identity, store, users and rights, and the server itself. */
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { AuditLog } from '../../apiservice/audit/log-file.ts'
+import { type AuditStages, auditStages, noAudit } from '../../apiservice/audit/stage.ts'
 import type { TlsMaterial } from '../../apiservice/http/listener.ts'
 import { type ApiServer, type ApiServerOptions, startApiServer } from '../../apiservice/server.ts'
 import { followStore } from '../../apiservice/store/follow.ts'
@@ -12,8 +14,9 @@ import type { Credentials } from '../cluster/transport.ts'
 import type { ClientSubject, Identity } from '../identity/certificate.ts'
 import { openServerIdentity, type ServerIdentity } from '../identity/server-identity.ts'
 import type { Clock } from '../kernel/clock.ts'
+import type { AuditSettings } from './audit-settings.ts'
 import type { Context } from './context.ts'
-import { opening } from './opening.ts'
+import { type Opened, opening } from './opening.ts'
 import type { ServingCertificate } from './serving-certificate.ts'
 
 export type ServerOptions = {
@@ -31,6 +34,8 @@ export type ServerOptions = {
   readonly names?: readonly string[]
   /** PEM of more authorities whose client certificates are taken. */
   readonly clientCa: string | undefined
+  /** Where requests are told of; nowhere when absent. */
+  readonly audit?: AuditSettings | undefined
   /** How long it serves on after it was told to stop; not at all when absent. */
   readonly shutdownDelayMs?: number | undefined
   /** What is kept of older states; what the store takes by itself when absent. */
@@ -121,7 +126,8 @@ export async function startServer(
       for (const client of clients) client.close()
     })
     const surroundings = await surround(foundation, inner)
-    const server = await listen(foundation, surroundings, context)
+    const audit = await openAudit(foundation.options.audit, context, opened)
+    const server = await listen(foundation, { ...surroundings, audit }, context)
     opened.add(() => server.close())
     opened.add(() => stop.abort())
     const showChanged = (): void => server.setSecureContext(shownBy(surroundings))
@@ -133,9 +139,21 @@ export async function startServer(
   })
 }
 
+async function openAudit(
+  settings: AuditSettings | undefined,
+  { clock, log, metrics }: Context,
+  opened: Opened,
+): Promise<AuditStages> {
+  if (settings === undefined) return noAudit
+  const { policy, ...file } = settings
+  const auditLog = await AuditLog.open({ ...file, clock, log, metrics })
+  opened.add(() => auditLog.close())
+  return auditStages({ policy, log: auditLog, clock })
+}
+
 function listen(
   { options, store }: Foundation,
-  surroundings: Surroundings,
+  surroundings: Surroundings & { readonly audit: AuditStages },
   { clock, log, metrics }: Context,
 ): Promise<ApiServer> {
   return startApiServer({

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parsePolicy } from '../../apiservice/audit/policy.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { memoryLogger } from '../../src/kernel/log.ts'
 import { publishMember } from '../../src/roles/admin-files.ts'
@@ -51,6 +52,12 @@ describe('the metrics of a running ClusterSet', () => {
   const stop = new AbortController()
   const running: Running[] = []
   const started = new Map<string, Started>()
+  const auditTo = (name: string) => ({
+    policy: parsePolicy('{apiVersion: audit.k8s.io/v1, kind: Policy, rules: [{level: Metadata}]}'),
+    path: join(folder.path, `${name}.audit.log`),
+    maxMegabytes: 1,
+    maxBackups: 1,
+  })
 
   beforeAll(async () => {
     const port = await freePorts()
@@ -61,7 +68,7 @@ describe('the metrics of a running ClusterSet', () => {
       serviceCidrs: ['10.96.0.0/16'],
       controllers: true,
     }
-    const hubOptions = { ...common, home: join(folder.path, 'hub'), port }
+    const hubOptions = { ...common, audit: auditTo('hub'), home: join(folder.path, 'hub'), port }
     const pools = { clusterSetCidrs: ['10.112.0.0/16'], quarantineMs: 1_000 }
     const hub = await launch('hub', context => startHub({ ...hubOptions, ...pools }, context))
     started.set('hub', { ...recordOf('hub'), text: () => scraped(hub.running) })
@@ -69,7 +76,14 @@ describe('the metrics of a running ClusterSet', () => {
     const asked = { clusterId: 'east', lifetimeMs: 60_000, servers: addresses, clock: systemClock }
     const token = await createToken(hub.admin, { ...asked, ca: identity.caBundle }, stop.signal)
     const home = join(folder.path, 'east')
-    const joining = { ...common, clusterId: 'east', join: token, home, port: port + 1 }
+    const joining = {
+      ...common,
+      audit: auditTo('east'),
+      clusterId: 'east',
+      join: token,
+      home,
+      port: port + 1,
+    }
     const member = await launch('member', context => startMember(joining, context))
     started.set('member', { ...recordOf('member'), text: () => scraped(member.running) })
     await publishMember(home, member)
