@@ -1,6 +1,6 @@
 /**
  * What the stages of the API server share. A request runs through
- * `http → negotiation → authn → authz → admission → registry → store`; the order is written in `chain.ts`.
+ * `http → negotiation → authn → audit → authz → admission → registry → store`; the order is written in `chain.ts`.
  */
 import type { AnyKind } from '../src/api/kind.ts'
 import type { KubeObject } from '../src/api/meta.ts'
