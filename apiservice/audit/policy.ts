@@ -4,10 +4,10 @@ import { parseYaml } from '../../src/codec/yaml.ts'
 import { badRequest } from '../../src/kernel/errors.ts'
 import type { RequestInfo, UserInfo } from '../contract.ts'
 
-export const levels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const
+const levels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const
 export type Level = (typeof levels)[number]
 
-export const stages = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'] as const
+const stages = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'] as const
 export type StageName = (typeof stages)[number]
 
 /** What is logged of one request. */
