@@ -193,17 +193,17 @@ must(135, 'tells of health verbosely, with exclusions and by single checks', asy
   }
   isMoody = true
   expect(await health('/readyz')).toBe(
-    '500 [+]ping ok\n[+]ready ok\n[+]shutdown ok\n[-]mood failed: reason withheld\nreadyz check failed\n',
+    '500 [+]ping ok\n[+]ready ok\n[+]shutdown ok\n[+]store ok\n[-]mood failed: reason withheld\nreadyz check failed\n',
   )
   expect(await health('/readyz?exclude=mood')).toBe('200 ok')
   expect(await health('/readyz/mood')).toBe('500 internal server error: a bad day\n')
   expect(await health('/livez')).toBe('200 ok')
   isMoody = false
   expect(await health('/readyz?verbose')).toBe(
-    '200 [+]ping ok\n[+]ready ok\n[+]shutdown ok\n[+]mood ok\nreadyz check passed\n',
+    '200 [+]ping ok\n[+]ready ok\n[+]shutdown ok\n[+]store ok\n[+]mood ok\nreadyz check passed\n',
   )
   expect(await health('/readyz?verbose&exclude=mood&exclude=x')).toBe(
-    '200 [+]ping ok\n[+]ready ok\n[+]shutdown ok\n[+]mood excluded: ok\nwarn: some health checks cannot be excluded: no matches for "x"\nreadyz check passed\n',
+    '200 [+]ping ok\n[+]ready ok\n[+]shutdown ok\n[+]store ok\n[+]mood excluded: ok\nwarn: some health checks cannot be excluded: no matches for "x"\nreadyz check passed\n',
   )
   expect(await health('/healthz/ping')).toBe('200 ok')
   expect(await health('/livez/mood')).toMatch(/^404 /)
