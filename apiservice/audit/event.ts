@@ -116,6 +116,7 @@ function answered(outcome: Outcome | undefined): unknown {
       return reply.status
     case 'watch':
     case 'raw':
+    case 'slices':
       return
   }
 }
