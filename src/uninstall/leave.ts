@@ -16,8 +16,10 @@ export async function leaveClusterSet(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const { clock, cluster, service } = options
-  if ((await answer(options, signal)) === leaveDone) return undefined
-  if ((await podsOf(options, signal)).length === 0) return 'the member does not run and cannot tell it'
+  if ((await podsOf(options, signal)).length === 0) {
+    const before = await answer(options, signal)
+    return before === leaveDone ? undefined : 'the member does not run and cannot tell it'
+  }
   const annotations = { [wellKnown.leave]: leaveAsked }
   try {
     await cluster.mergePatch(services, service, { metadata: { annotations } }, { signal })

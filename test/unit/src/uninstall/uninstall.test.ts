@@ -144,12 +144,13 @@ describe('uninstall', () => {
 
   describe('while the member runs', () => {
     /** A member that answers so when it is asked to leave. */
-    const answering = async (text: string | undefined) => {
+    const answering = async (text: string | undefined, before?: string) => {
       const { add, cluster, deleted, run } = world()
       const labels = { 'app.kubernetes.io/name': 'isthmus', 'app.kubernetes.io/component': 'member' }
       await add(pods, { ...object(pods, 'member-abc'), metadata: { ...memberService, name: 'abc', labels } })
       const services = resource(ServiceKind)
-      await add(services, { ...object(services, ''), metadata: memberService })
+      const annotations = before === undefined ? {} : { [wellKnown.leave]: before }
+      await add(services, { ...object(services, ''), metadata: { ...memberService, annotations } })
       const stop = new AbortController()
       const options = { clock: manualClock(), log: silentLogger }
       const informer = startInformer(cluster, services, options, stop.signal)
@@ -157,9 +158,9 @@ describe('uninstall', () => {
       informer.onChange(({ after }) => {
         if (after?.metadata.annotations?.[wellKnown.leave] !== 'asked' || text === undefined) return
         log.push(...deleted)
-        const annotations = { [wellKnown.leave]: text }
+        const patch = { metadata: { annotations: { [wellKnown.leave]: text } } }
         background('answer', silentLogger, stop.signal, async signal => {
-          await cluster.mergePatch(services, memberService, { metadata: { annotations } }, { signal })
+          await cluster.mergePatch(services, memberService, patch, { signal })
         })
       })
       const lines = await run()
@@ -176,6 +177,11 @@ describe('uninstall', () => {
       expect(log).toEqual([])
     })
 
+    it('does not go by an answer of an earlier time', async () => {
+      const { lines } = await answering('the hub is away', 'done')
+      expect(lines.at(-1)).toContain('(the hub is away)')
+    })
+
     it.each([
       ['the hub is away', 'the hub is away'],
       [undefined, 'the member does not answer'],
@@ -185,6 +191,14 @@ describe('uninstall', () => {
         `left: on the hub: the MemberCluster of this cluster and the namespace in its status (${why}); delete both there, or other clusters keep its endpoints`,
       )
     })
+  })
+
+  it('remembers that the hub was told before the member went', async () => {
+    const { add, run } = world()
+    const services = resource(ServiceKind)
+    const metadata = { ...memberService, annotations: { [wellKnown.leave]: 'done' } }
+    await add(services, { ...object(services, ''), metadata })
+    expect((await run()).at(-1)).toMatch(/^left: on the hub: the namespace of this cluster, of which nothing/)
   })
 
   it('waits for the pods of the member, but not for ever', async () => {
