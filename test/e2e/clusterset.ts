@@ -57,11 +57,12 @@ export async function startClusterSet(lab: Lab, routing: Routing): Promise<Clust
     route: async other => {
       if (other === wanted) return
       wanted = other
-      for (const { cluster, member } of members) {
+      const restarted = members.map(async ({ cluster, member }) => {
         await member.stop()
         await member.start()
         await untilAvailable(cluster)
-      }
+      })
+      await Promise.all(restarted)
     },
     hubClient: async () => {
       const path = join(home, 'forwarded.kubeconfig')

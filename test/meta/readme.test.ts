@@ -53,6 +53,14 @@ describe('the README', () => {
     expect(JSON.parse(readFileSync('package.json', 'utf8')).scripts.start).toBe('node src/main.ts fleet')
   })
 
+  it('shows nothing of clusters that the page about them does not have, whose commands a test runs', () => {
+    const [block = ''] = [...readme.matchAll(/```text\n([\s\S]*?)```/g)].map(match => match[1])
+    const install = readFileSync('docs/install.md', 'utf8')
+    const lines = block.split('\n').map(line => line.replace(/ +#.*/, ''))
+    expect(lines).toContain('kubectl --context west apply -k deploy/example/west')
+    expect(lines.filter(line => !install.includes(line))).toEqual([])
+  })
+
   it('has an expectation for every kind of output that it promises', () => {
     for (const [text] of expected) expect(blocks.join('')).toContain(text)
   })
