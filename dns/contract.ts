@@ -63,12 +63,14 @@ export type Origin = {
 /** A port as a record needs it. `port` is 0 where the source gives no number, `name` is empty where it gives none. */
 export type PortFacts = { readonly name: string; readonly protocol: string; readonly port: number }
 
-/** One ready endpoint. */
+/** One endpoint that is ready, or would be in a slice that does not stand by. */
 export type EndpointFacts = { readonly addresses: readonly string[]; readonly hostname: string }
 
 /** One EndpointSlice of one source cluster; `cluster` is the label's text, empty when it is missing. */
 export type SliceFacts = {
   readonly cluster: string
+  /** The service's own name does not answer with its endpoints: those of nearer clusters serve. */
+  readonly standby?: boolean
   readonly ports: readonly PortFacts[]
   readonly endpoints: readonly EndpointFacts[]
 }

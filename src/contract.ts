@@ -23,6 +23,8 @@ export type Member = {
   readonly acceptedMs: number
   /** The namespaces that it takes part in; absent for all. */
   readonly namespaces: readonly string[] | undefined
+  /** The region that it is in, as its MemberCluster is labelled. */
+  readonly region: string | undefined
   /** The strongest of its taints. */
   readonly taint: Contributor['taint']
   /**
@@ -49,6 +51,8 @@ export type Contribution = {
   readonly addresses: readonly string[]
   /** See `Member`. */
   readonly taint: Contributor['taint']
+  /** See `Member`. */
+  readonly region: string | undefined
   /** What has become of its endpoints since its cluster is silent. */
   readonly unreachable: 'dropped' | 'draining' | undefined
   readonly service: ExportedServiceFacts

@@ -86,6 +86,7 @@ export class ExportWarnings {
       consumers: undefined,
       taint: undefined,
       unreachable: undefined,
+      region: undefined,
       addresses: [],
       service: spec.definition,
     }

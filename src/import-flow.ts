@@ -2,11 +2,14 @@
 import { derivedServiceName } from './api/derived-service.ts'
 import type { EndpointSlice } from './api/kinds/endpoint-slice.ts'
 import { acceptsObjects } from './api/kinds/namespace.ts'
+import { sourceServiceOf } from './api/source-service.ts'
+import { wellKnown } from './api/well-known.ts'
 import { keyOf, type Ref } from './cluster/cluster.ts'
 import { importsBehind, nameTaken } from './derive-flow.ts'
 import { EndpointsController } from './endpoints/controller.ts'
 import { isOurs } from './endpoints/desired.ts'
 import { sameForSlices } from './endpoints/imported-service.ts'
+import { type Annotated, type Preference, preferenceOf } from './endpoints/preference.ts'
 import { type ExportFlow, isStatusOnly } from './export-flow.ts'
 import { clashOf } from './heartbeat/overlap.ts'
 import { ImportController } from './import/controller.ts'
@@ -37,7 +40,8 @@ export class ImportFlow {
     for (const slice of informers.endpointSlices.list()) sources.ownChanged(undefined, slice)
     sources.ownComplete = true
     informers.endpointSlices.onChange(({ before, after }) => {
-      for (const key of sources.ownChanged(before, after)) this.#endpoints.add(key)
+      const slice = after ?? before
+      this.#addChanged(sources.ownChanged(before, after), slice && sourceServiceOf(slice))
       if ([before, after].some(slice => slice !== undefined && isOurs(slice)))
         this.#addImported(after ?? before)
     })
@@ -53,7 +57,7 @@ export class ImportFlow {
       // Once the hub has told of the service, that is what slices go by, but for the import that they go with.
       const another = before?.metadata.uid !== after?.metadata.uid && this.#context.routing !== undefined
       const isUnknown = !this.#importables.hasSynced() || (after !== undefined && isUnmerged(after))
-      if (another || isUnknown) this.#addSlicesOf(imported)
+      if (another || isUnknown || preferred(before) !== preferred(after)) this.#addSlicesOf(imported)
     })
     if (this.#context.routing !== undefined) {
       informers.services.onChange(({ before, after }) => {
@@ -63,7 +67,8 @@ export class ImportFlow {
     }
     informers.namespaces.onChange(({ before, after }) => {
       const name = (after ?? before)?.metadata.name ?? ''
-      if (acceptsObjects(before) !== acceptsObjects(after)) this.#addNamespace(name)
+      const another = preferred(before) !== preferred(after)
+      if (another || acceptsObjects(before) !== acceptsObjects(after)) this.#addNamespace(name)
     })
   }
 
@@ -76,7 +81,9 @@ export class ImportFlow {
         if (!sameForSlices(before, after)) this.#addSlicesOf(service)
       },
       onSlice: ({ before, after }) => {
-        for (const key of sources.remoteChanged(before, after)) this.#endpoints.add(key)
+        const spec = (after ?? before)?.spec
+        const service = spec && { namespace: spec.namespace, name: spec.service }
+        this.#addChanged(sources.remoteChanged(before, after), service)
       },
     })
     sources.remoteComplete = true
@@ -103,6 +110,17 @@ export class ImportFlow {
       const spec = (after ?? before)?.spec
       if (spec !== undefined) reports.add(keyOf({ namespace: spec.namespace, name: spec.service }))
     })
+  }
+
+  /** What of a service is used depends on all its slices where clusters are preferred. */
+  #addChanged(keys: readonly string[], service: Ref | undefined): void {
+    for (const key of keys) this.#endpoints.add(key)
+    if (service !== undefined && this.#preference(service).rings !== undefined) this.#addSlicesOf(service)
+  }
+
+  #preference(service: Ref): Preference {
+    const { namespaces, serviceImports } = this.#context.informers
+    return preferenceOf(serviceImports.get(service), namespaces.get({ name: service.namespace ?? '' }))
   }
 
   #addImported(slice: EndpointSlice | undefined): void {
@@ -132,6 +150,7 @@ export class ImportFlow {
     const controller = new ImportController({
       unmerged: (service, current) => unmergedService(service, current, own),
       isUnmerged,
+      note: service => this.#preference(service).problem,
       importables: this.#importables,
       serviceImports: informers.serviceImports,
       namespaces: informers.namespaces,
@@ -180,4 +199,8 @@ export class ImportFlow {
     })
     return queue('endpoints', localWriter, (ref, signal) => controller.reconcile(ref, keyOf(ref), signal))
   }
+}
+
+function preferred(object: Annotated): string | undefined {
+  return object?.metadata.annotations?.[wellKnown.prefer]
 }

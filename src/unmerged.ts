@@ -70,6 +70,7 @@ function contributionOf(cluster: string, spec: ExportedService['spec']): Contrib
     addresses: [],
     taint: undefined,
     unreachable: undefined,
+    region: undefined,
     service: spec.definition,
   }
 }

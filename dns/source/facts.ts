@@ -11,6 +11,8 @@ export const sourceClusterLabel = 'multicluster.kubernetes.io/source-cluster'
 
 /** On ServiceImports, where `true`: each cluster has a name of its own below that of the service. */
 const perClusterAnnotation = 'isthmus.dev/expose-per-cluster'
+/** On EndpointSlices, where `true`: the cluster prefers others, which serve. They are not ready, but are what they serve. */
+const standbyLabel = 'isthmus.dev/standby'
 
 type Maybe<T> = T | null | undefined
 
@@ -33,7 +35,11 @@ export type ImportObject = {
 type EndpointObject = {
   readonly addresses?: Maybe<readonly string[]>
   readonly hostname?: Maybe<string>
-  readonly conditions?: Maybe<{ readonly ready?: Maybe<boolean> }>
+  readonly conditions?: Maybe<{
+    readonly ready?: Maybe<boolean>
+    readonly serving?: Maybe<boolean>
+    readonly terminating?: Maybe<boolean>
+  }>
 }
 
 /** As much of an EndpointSlice as DNS needs. */
@@ -71,10 +77,12 @@ function byName(one: SliceObject, other: SliceObject): number {
 }
 
 function sliceFacts(slice: SliceObject): SliceFacts {
+  const standby = slice.metadata.labels?.[standbyLabel] === 'true'
   return {
+    ...(standby ? { standby } : {}),
     cluster: slice.metadata.labels?.[sourceClusterLabel] ?? '',
     ports: (slice.ports ?? []).map(portFacts),
-    endpoints: (slice.endpoints ?? []).filter(isReady).map(endpointFacts),
+    endpoints: (slice.endpoints ?? []).filter(standby ? isServing : isReady).map(endpointFacts),
   }
 }
 
@@ -84,6 +92,10 @@ function sliceFacts(slice: SliceObject): SliceFacts {
  */
 function isReady(endpoint: EndpointObject): boolean {
   return endpoint.conditions?.ready !== false
+}
+
+function isServing({ conditions }: EndpointObject): boolean {
+  return conditions?.serving !== false && conditions?.terminating !== true
 }
 
 function endpointFacts(endpoint: EndpointObject): EndpointFacts {

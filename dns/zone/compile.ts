@@ -206,7 +206,7 @@ class Compilation {
       return
     }
     for (const endpoint of slice.endpoints) {
-      if (!chosen(slice, endpoint)) continue
+      if (slice.standby !== true && !chosen(slice, endpoint)) continue
       for (const { type, record } of this.#addresses(endpoint)) this.#owners.add(name, type, record)
     }
     if (this.#owners.has(name)) this.#ports(name, name, slice.ports)

@@ -12,9 +12,18 @@ const mostWithIpv6 = 2300
 /**
  * At most `most` endpoints, as far as they can be told apart: by hostname and cluster, so that an endpoint has its IPv4 and
  * its IPv6 addresses in the subset or none, else by address. Clusters take turns. The choice depends on the set alone, and
- * one endpoint more or less changes it by one: whoever remembers an answer keeps meeting the same endpoints.
+ * one endpoint more or less changes it by one: whoever remembers an answer keeps meeting the same endpoints. None of slices
+ * that stand by.
  */
 export function chooseEndpoints(slices: readonly SliceFacts[], most: number): Chosen {
+  const used = slices.filter(({ standby }) => standby !== true)
+  const chosen = choose(used, most)
+  return used.length === slices.length
+    ? chosen
+    : (slice, endpoint) => slice.standby !== true && chosen(slice, endpoint)
+}
+
+function choose(slices: readonly SliceFacts[], most: number): Chosen {
   const ofCluster = new Map<string, Set<string>>()
   for (const slice of slices) {
     const cluster = slice.cluster.toLowerCase()

@@ -19,7 +19,9 @@ const check = compileCheck(entries.json)
 export function exportsText(contributors: readonly Contributor[]): string | undefined {
   if (contributors.some(({ definition }) => definition === undefined)) return undefined
   const text = JSON.stringify(
-    contributors.map(({ taint: _taint, unreachable: _unreachable, draining: _draining, ...entry }) => entry),
+    contributors.map(
+      ({ taint: _taint, unreachable: _unreachable, draining: _draining, region: _region, ...entry }) => entry,
+    ),
   )
   return Buffer.byteLength(text) > maxBytes ? undefined : text
 }

@@ -12,6 +12,14 @@ export const wellKnown = {
   serviceManagedBy: 'app.kubernetes.io/managed-by',
   /** Annotation of ServiceExports: the ClusterSetIPs that the service is to have. */
   clusterSetIps: 'isthmus.dev/clusterset-ips',
+  /** Annotation of Namespaces and ServiceImports: in what order this cluster uses endpoints of clusters. */
+  prefer: 'isthmus.dev/prefer',
+  /** Label of imported slices that are not used while nearer ones serve. */
+  standby: 'isthmus.dev/standby',
+  /** Label of MemberClusters: the region that the cluster is in, as nodes have it. */
+  region: 'topology.kubernetes.io/region',
+  /** Annotation of ServiceImports: each cluster has a name of its own in DNS. */
+  exposePerCluster: 'isthmus.dev/expose-per-cluster',
   /** Annotation of ServiceExports: what becomes of the endpoints elsewhere when their cluster has fallen silent. */
   whenUnreachable: 'isthmus.dev/when-unreachable',
   /** Annotation of ServiceExports: ids of the clusters that may import, by commas. */

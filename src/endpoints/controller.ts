@@ -23,6 +23,14 @@ import {
   sameSlice,
 } from './desired.ts'
 import { fromImport, fromService } from './imported-service.ts'
+import {
+  type Candidate,
+  distanceOf,
+  isStandby,
+  type Preference,
+  preferenceOf,
+  standbySlice,
+} from './preference.ts'
 import type { SliceSources, Source } from './sources.ts'
 
 export type EndpointsOptions = {
@@ -46,6 +54,9 @@ export type EndpointsOptions = {
 
 /** What is to become of an imported slice. */
 type Verdict = { readonly present: EndpointSlice } | 'absent' | 'unknown'
+
+type Rings = NonNullable<Preference['rings']>
+type Preferring = { readonly imported: ImportedService; readonly rings: Rings }
 
 const endpointSlices = resource(EndpointSliceKind)
 
@@ -81,13 +92,46 @@ export class EndpointsController {
   }
 
   #verdict(source: Source, current: EndpointSlice | undefined): Verdict {
-    const slice = source.type === 'own' ? this.#ownSlice(source) : this.#remoteSlice(source)
+    const slice = this.#sourceSlice(source)
     if (slice === undefined) return 'absent'
     const imported = this.#imported(source.service)
     if (imported === 'unknown') return 'unknown'
     const route = this.#route(source.service)
     const present = imported && desiredSlice(slice, imported, { current, route })
-    return present === undefined ? 'absent' : { present }
+    if (imported === undefined || present === undefined) return 'absent'
+    const rings = this.#rings(source.service)
+    return rings === undefined ? { present } : this.#placed(present, slice, { imported, rings })
+  }
+
+  #sourceSlice(source: Source): SourceSlice | undefined {
+    return source.type === 'own' ? this.#ownSlice(source) : this.#remoteSlice(source)
+  }
+
+  #rings(service: Ref): Rings | undefined {
+    const { namespaces, serviceImports } = this.#options
+    const namespace = namespaces.get({ name: service.namespace ?? '' })
+    return preferenceOf(serviceImports.get(service), namespace).rings
+  }
+
+  /** As this cluster prefers: what is too far is not imported, what is farther than need be stands by. */
+  #placed(present: EndpointSlice, { cluster, service }: SourceSlice, here: Preferring): Verdict {
+    const distance = this.#distance(cluster, here)
+    if (distance === undefined) return 'absent'
+    const { sources } = this.#options
+    const all = sources.keysOf(service).flatMap(key => this.#candidate(sources.get(key), here))
+    return { present: isStandby({ slice: present, distance }, all) ? standbySlice(present) : present }
+  }
+
+  #candidate(source: Source | undefined, here: Preferring): readonly Candidate[] {
+    const from = source && this.#sourceSlice(source)
+    const slice = from && desiredSlice(from, here.imported)
+    const distance = from && this.#distance(from.cluster, here)
+    return slice === undefined || distance === undefined ? [] : [{ slice, distance }]
+  }
+
+  #distance(cluster: string, { imported, rings }: Preferring): number | undefined {
+    const region = imported.clusters.find(each => each.cluster === cluster)?.region
+    return distanceOf(rings, { isOwn: cluster === this.#options.cluster, region })
   }
 
   #route(service: Ref): Route | undefined {

@@ -21,7 +21,7 @@ export type ImportedService = {
   readonly ipFamilies: readonly Family[]
   readonly trafficDistribution: string | undefined
   /** The clusters whose exports count. */
-  readonly clusters: readonly Pick<Contributor, 'cluster' | 'taint'>[]
+  readonly clusters: readonly Pick<Contributor, 'cluster' | 'region' | 'taint'>[]
 }
 
 /** In a cluster that routes packets: the import that slices go with. */
@@ -79,7 +79,11 @@ export function desiredSlice(
   const name = importedSliceName(source)
   const metadata = current?.metadata ?? { namespace: source.service.namespace ?? '', name }
   const routed = route !== undefined && imported.type === 'ClusterSetIP'
-  const { [wellKnown.coreServiceName]: _routed, ...otherLabels } = metadata.labels ?? {}
+  const {
+    [wellKnown.coreServiceName]: _routed,
+    [wellKnown.standby]: _standby,
+    ...otherLabels
+  } = metadata.labels ?? {}
   const labels = {
     ...otherLabels,
     [wellKnown.serviceName]: source.service.name,

@@ -26,11 +26,12 @@ export function sameForSlices(a: ClusterSetService | undefined, b: ClusterSetSer
 
 function relevant({ spec, status }: ClusterSetService): unknown {
   const { ipFamilies, ports, trafficDistribution, type } = spec
-  const clusters = status.clusters.map(({ cluster, taint, unreachable, draining, ports: own }) => ({
+  const clusters = status.clusters.map(({ cluster, taint, unreachable, draining, region, ports: own }) => ({
     cluster,
     taint,
     unreachable,
     draining,
+    region,
     ports: own,
   }))
   return { ipFamilies, ports, trafficDistribution, type, clusters }

@@ -34,6 +34,8 @@ export type ImportOptions = {
   nameTaken(service: Ref): string | undefined
   /** Why these addresses may lead somewhere else in this cluster; undefined when they do not. */
   clashOf(ips: readonly string[]): string | undefined
+  /** What users are to be told of an import, if anything. */
+  note(service: Ref): string | undefined
   readonly clock: Clock
   readonly log: Logger
 }
@@ -71,7 +73,12 @@ export class ImportController {
     )
     if (written === undefined) return
     const taken = service.spec.type === 'ClusterSetIP' ? this.#options.nameTaken(ref) : undefined
-    const seen = { families: this.#options.families, taken, clash: this.#clashOf(written) }
+    const seen = {
+      families: this.#options.families,
+      taken,
+      clash: this.#clashOf(written),
+      note: this.#options.note(ref),
+    }
     await this.#tell(written, desiredStatus(service, seen, written, this.#now()), signal)
   }
 

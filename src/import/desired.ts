@@ -137,6 +137,8 @@ type Local = {
   readonly taken: string | undefined
   /** Why its addresses may lead somewhere else here. */
   readonly clash: string | undefined
+  /** What users are to be told besides. */
+  readonly note: string | undefined
 }
 
 /** The status of the import in this cluster, on top of what is there. */
@@ -148,7 +150,7 @@ export function desiredStatus(
 ): ImportStatus {
   const ready: Condition = {
     type: 'Ready',
-    ...readiness(service, local),
+    ...noted(readiness(service, local), local.note),
     observedGeneration: current.metadata.generation ?? 0,
     lastTransitionTime: time,
   }
@@ -160,10 +162,17 @@ export function desiredStatus(
   }
 }
 
+type Ready = Verdict<typeof serviceImportConditions, 'Ready'>
+
+function noted(ready: Ready, note: string | undefined): Ready {
+  if (note === undefined) return ready
+  return { ...ready, message: [ready.message, note].filter(text => text !== '').join('; ') }
+}
+
 function readiness(
   { spec, status }: ClusterSetService,
   { clash, families: localFamilies, taken }: Local,
-): Verdict<typeof serviceImportConditions, 'Ready'> {
+): Ready {
   const { problem } = status
   const usable = spec.ipFamilies.filter(family => localFamilies.includes(family))
   if (usable.length === 0) {

@@ -38,6 +38,7 @@ export function standingOf(member: Member, exported: ExportedService, nowMs: num
     addresses: addresses ?? [],
     taint: member.taint,
     unreachable: silence.endpoints,
+    region: member.region,
     service: definition,
   }
   return { counts: true, contribution, changesAtMs: silence.changesAtMs }

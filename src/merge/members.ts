@@ -1,5 +1,6 @@
 import { memberNamespace } from '../api/cluster-id.ts'
 import { hasLapsed, type MemberCluster, type memberClusterConditions } from '../api/kinds/member-cluster.ts'
+import { wellKnown } from '../api/well-known.ts'
 import type { Change, Informer } from '../cluster/cluster.ts'
 import { equalJson } from '../cluster/json.ts'
 import type { Member } from '../contract.ts'
@@ -46,6 +47,7 @@ function memberOf({ metadata, spec, status }: MemberCluster): Member {
     namespaces: spec.namespaces,
     taint: effects.includes('NoImport') ? 'NoImport' : effects[0],
     silentSinceMs: silentSinceMs(status),
+    region: metadata.labels?.[wellKnown.region],
   }
 }
 

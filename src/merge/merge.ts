@@ -36,12 +36,13 @@ export function merge(exports: readonly Contribution[]): Merged | undefined {
 }
 
 function contributorOf(contribution: Contribution): Contributor {
-  const { cluster, taint, unreachable, service, labels, annotations } = contribution
+  const { cluster, region, taint, unreachable, service, labels, annotations } = contribution
   const { ports, ...definition } = service
   const since = sinceMs(contribution)
   return {
     cluster,
     ...(taint === undefined ? {} : { taint }),
+    ...(region === undefined ? {} : { region }),
     ...(unreachable === 'dropped' ? { unreachable: true } : {}),
     ...(unreachable === 'draining' ? { draining: true } : {}),
     ports,

@@ -7,7 +7,15 @@ import type { Resource } from '../../src/cluster/cluster.ts'
 import { never } from '../../src/kernel/abort.ts'
 import { isReason } from '../../src/kernel/errors.ts'
 import { ports as exportedPorts } from '../support/contributions.ts'
-import { type MemoryFleet, namespaces, serviceExports, services, slices } from '../support/memory-fleet.ts'
+import {
+  type MemoryFleet,
+  memberClusters,
+  namespaces,
+  serviceExports,
+  serviceImports,
+  services,
+  slices,
+} from '../support/memory-fleet.ts'
 import { service, serviceExport, slice } from '../support/shop.ts'
 import type { Act } from './case.ts'
 
@@ -115,6 +123,25 @@ export const closing =
       { subresource: 'status' },
       never,
     )
+  }
+
+/** Somebody annotates the namespace, or an import that is there. */
+export const annotated =
+  (cluster: string, of: 'namespace' | 'import', key: string, value: string): Act =>
+  async fleet => {
+    const { local } = fleet.member(cluster)
+    const patch = { metadata: { annotations: { [key]: value } } }
+    const options = { signal: never }
+    if (of === 'namespace') await local.mergePatch(namespaces, { name: 'shop' }, patch, options)
+    else await local.mergePatch(serviceImports, { namespace: 'shop', name: 'web' }, patch, options)
+  }
+
+/** The operator of the hub says in which region a cluster is. */
+export const located =
+  (cluster: string, region: string): Act =>
+  async fleet => {
+    const patch = { metadata: { labels: { 'topology.kubernetes.io/region': region } } }
+    await fleet.hub.mergePatch(memberClusters, { name: cluster }, patch, { signal: never })
   }
 
 export const passing =

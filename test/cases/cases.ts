@@ -3,8 +3,9 @@ import { conflicts } from './rows/conflicts.ts'
 import { importers } from './rows/importers.ts'
 import { oneExport } from './rows/one.ts'
 import { options } from './rows/options.ts'
+import { preferences } from './rows/preferences.ts'
 
-export const cases: readonly Case[] = [...oneExport, ...conflicts, ...importers, ...options]
+export const cases: readonly Case[] = [...oneExport, ...conflicts, ...importers, ...options, ...preferences]
 
 /** Cases of the API server and of writes that do not happen: the number, and the test whose title begins with it. */
 export const elsewhere: Readonly<Record<string, string>> = {

@@ -83,6 +83,7 @@ type clusterSetServiceStatus struct {
 		Cluster           string       `json:"cluster"`
 		Taint             string       `json:"taint,omitempty"`
 		Unreachable       bool         `json:"unreachable,omitempty"`
+		Region            string       `json:"region,omitempty"`
 		Draining          bool         `json:"draining,omitempty"`
 		Ports             []port       `json:"ports"`
 		Since             *metav1.Time `json:"since,omitempty"`

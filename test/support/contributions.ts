@@ -7,7 +7,8 @@ type Overrides = Partial<Omit<Contribution, 'service' | 'cluster' | 'createdMs'>
 /** `c1@10`: an export of cluster c1 from second 10, of a ClusterIP Service with the port `http:80/TCP`. */
 export function contribution(at: string, overrides: Overrides = {}): Contribution {
   const [cluster = '', second = '0'] = at.split('@')
-  const { acceptedMs, addresses, labels, annotations, consumers, taint, unreachable, ...service } = overrides
+  const { acceptedMs, addresses, labels, annotations, consumers, taint, unreachable, region, ...service } =
+    overrides
   return {
     cluster,
     createdMs: Number(second) * 1000,
@@ -18,6 +19,7 @@ export function contribution(at: string, overrides: Overrides = {}): Contributio
     addresses: addresses ?? [],
     taint,
     unreachable,
+    region,
     service: {
       type: 'ClusterSetIP',
       ports: ports('http:80'),

@@ -25,6 +25,9 @@ export const contributor = s.object({
         'The cluster has fallen silent: until it is heard again others do not import its endpoints.',
     }),
   ),
+  region: s.optional(
+    s.string({ maxLength: 63, description: 'The region that the MemberCluster of that cluster names.' }),
+  ),
   draining: s.optional(
     s.boolean({
       description:

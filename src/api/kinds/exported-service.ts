@@ -4,6 +4,7 @@ import { conditionsSchema } from '../condition-schema.ts'
 import { ageColumn, defineKind, type ObjectOf } from '../kind.ts'
 import { dns1123LabelErrors, labelKeyErrors, labelValueErrors } from '../names.ts'
 import { type Infer, s } from '../schema.ts'
+import { wellKnown } from '../well-known.ts'
 import { serviceExportConditions } from './service-export.ts'
 
 export const exportedPort = s.object(
@@ -251,6 +252,7 @@ export function exportedMapProblem(map: Readonly<Record<string, string>>): strin
 
 /** Keys that mean something to the controllers of the importing cluster are not for other clusters to set. */
 function exportedKeyProblem(key: string): string | undefined {
+  if (key === wellKnown.exposePerCluster) return undefined
   const prefix = key.includes('/') ? key.slice(0, key.indexOf('/')) : ''
   if (reservedPrefixes.some(reserved => prefix === reserved || prefix.endsWith(`.${reserved}`))) {
     return `keys under ${prefix}/ cannot be exported`

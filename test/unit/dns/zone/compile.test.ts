@@ -250,6 +250,41 @@ describe('names of each cluster', () => {
     expect(ask('web.prod A')).toBe('NOERROR A 10.1.0.1, A 10.2.0.1, A 10.3.0.1')
   })
 
+  it('and those of endpoints are there while they stand by for nearer ones', () => {
+    const [near = aSlice('prod/web', 'east', [], []), far = near] = slices
+    const standby = {
+      ...far,
+      metadata: { ...far.metadata, labels: { ...far.metadata.labels, 'isthmus.dev/standby': 'true' } },
+      endpoints: [
+        { addresses: ['10.2.0.1'], hostname: 'web-0', conditions: { ready: false, serving: true } },
+        { addresses: ['10.2.0.2'], hostname: 'web-1', conditions: { ready: false, serving: false } },
+        {
+          addresses: ['10.2.0.3'],
+          hostname: 'web-2',
+          conditions: { ready: false, serving: true, terminating: true },
+        },
+      ],
+    }
+    const headless = aHeadless('prod/web')
+    const imported = { ...headless, metadata: { ...headless.metadata, annotations: wanted } }
+    const rowsOf = [
+      'web.prod A',
+      'web.prod SRV',
+      'west.web.prod A',
+      'web-0.west.web.prod A',
+      'web-1.west.web.prod A',
+      'web-2.west.web.prod A',
+    ]
+    expect(answers({ imports: [imported], slices: [near, standby] }, ...rowsOf)).toEqual([
+      'web.prod A → NOERROR A 10.1.0.1',
+      'web.prod SRV → NOERROR SRV 0 100 8080 web-0.east.web.prod + web-0.east.web.prod A 10.1.0.1',
+      'west.web.prod A → NOERROR A 10.2.0.1',
+      'web-0.west.web.prod A → NOERROR A 10.2.0.1',
+      'web-1.west.web.prod A → NXDOMAIN',
+      'web-2.west.web.prod A → NXDOMAIN',
+    ])
+  })
+
   it.each([{}, { 'isthmus.dev/expose-per-cluster': 'false' }])('are not there otherwise: %j', annotations => {
     expect(rows(service, annotations)('east.web.prod A')).toBe('NXDOMAIN')
     expect(rows(aHeadless('prod/web'), annotations)('east.web.prod A')).toBe('NODATA')

@@ -32,7 +32,8 @@ function clusterSetService(
 const readyOf = (service: ClusterSetService, families: readonly Family[], clash?: string): string => {
   const current = desiredImport(service, families, undefined)
   const [ready] =
-    desiredStatus(service, { families, taken: undefined, clash }, current, time).conditions ?? []
+    desiredStatus(service, { families, taken: undefined, clash, note: undefined }, current, time)
+      .conditions ?? []
   return [ready?.status, ready?.reason, ready?.message].join(' ').trim()
 }
 
@@ -171,7 +172,12 @@ describe('the condition Ready of an import', () => {
     const service = clusterSetService()
     const current = { ...desiredImport(service, both, undefined), metadata: { name: 'web', generation: 4 } }
     expect(
-      desiredStatus(service, { families: both, taken: undefined, clash: undefined }, current, time),
+      desiredStatus(
+        service,
+        { families: both, taken: undefined, clash: undefined, note: undefined },
+        current,
+        time,
+      ),
     ).toEqual({
       clusters: [{ cluster: 'east' }],
       endpointSliceObjects: 'Present',
@@ -187,4 +193,12 @@ describe('the condition Ready of an import', () => {
       ],
     })
   })
+})
+
+it('an import that works says what its annotations say that cannot be read', () => {
+  const current = desiredImport(clusterSetService(), both, undefined)
+  const here = { families: both, taken: undefined, clash: undefined, note: 'nobody reads this' }
+  expect(desiredStatus(clusterSetService(), here, current, time).conditions).toMatchObject([
+    { type: 'Ready', status: 'True', message: 'nobody reads this' },
+  ])
 })
