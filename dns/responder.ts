@@ -92,7 +92,7 @@ class RunningResponder implements Dns {
     const { settings, instruments, pool } = parts
     this.#options = options
     this.#parts = parts
-    this.#keeper = new SnapshotKeeper({ file: snapshotFile, clock, log })
+    this.#keeper = new SnapshotKeeper({ file: snapshotFile, cluster: cluster.name, clock, log })
     const importOf: WatchedSource['importOf'] = key => this.#live?.importOf(key)
     const warnings = new Warnings({ cluster, clock, log, importOf }, this.#stop.signal)
     const publisher = new Publisher(

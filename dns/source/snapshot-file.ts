@@ -12,8 +12,15 @@ const header = { format: 'isthmus-dns-services', version: 1 }
 /** Lines written in one turn. */
 const linesPerWrite = 256
 
-export type Stored = {
+export type Head = {
   readonly serial: number
+  /** Whose services they are. */
+  readonly cluster: string
+}
+
+export type Stored = Pick<Head, 'serial'> & {
+  /** Undefined where the file does not say. */
+  readonly cluster: string | undefined
   readonly services: readonly ServiceFacts[]
   readonly currentAtMs: number
 }
@@ -33,10 +40,11 @@ export async function readServices(file: string): Promise<Stored | undefined> {
   if (last !== footer(rest.length, digestOf([first, ...rest]))) throw new Error(`${file} is not whole`)
   // The digest says that these are the lines that were written.
   const services = rest.map(line => JSON.parse(line) as ServiceFacts)
-  return { serial: head.serial, services, currentAtMs: (await stat(file)).mtimeMs }
+  const { serial, cluster } = head
+  return { serial, cluster, services, currentAtMs: (await stat(file)).mtimeMs }
 }
 
-function isHeader(value: unknown): value is { readonly serial: number } {
+function isHeader(value: unknown): value is Pick<Stored, 'serial' | 'cluster'> {
   return (
     typeof value === 'object' &&
     value !== null &&
@@ -45,7 +53,8 @@ function isHeader(value: unknown): value is { readonly serial: number } {
     'version' in value &&
     value.version === header.version &&
     'serial' in value &&
-    Number.isInteger(value.serial)
+    Number.isInteger(value.serial) &&
+    (!('cluster' in value) || typeof value.cluster === 'string')
   )
 }
 
@@ -62,13 +71,13 @@ function footer(services: number, sha256: string): string {
 /** Replaces the file in one step: whoever reads sees the old or the new one. */
 export async function writeServices(
   file: string,
-  serial: number,
+  head: Head,
   services: Iterable<ServiceFacts>,
 ): Promise<void> {
   await mkdir(dirname(file), { recursive: true })
   const temporary = `${file}.${randomUUID()}.tmp`
   try {
-    await writeLines(temporary, serial, services)
+    await writeLines(temporary, head, services)
     await rename(temporary, file)
   } catch (thrown) {
     await rm(temporary, { force: true })
@@ -76,7 +85,7 @@ export async function writeServices(
   }
 }
 
-async function writeLines(file: string, serial: number, services: Iterable<ServiceFacts>): Promise<void> {
+async function writeLines(file: string, head: Head, services: Iterable<ServiceFacts>): Promise<void> {
   const handle = await open(file, 'wx', 0o600)
   try {
     const hash = createHash('sha256')
@@ -88,7 +97,7 @@ async function writeLines(file: string, serial: number, services: Iterable<Servi
       hash.update(text)
       await handle.writeFile(text)
     }
-    for (const value of prefixed({ ...header, serial }, services)) {
+    for (const value of prefixed({ ...header, ...head }, services)) {
       count++
       pending.push(`${JSON.stringify(value)}\n`)
       if (pending.length === linesPerWrite) await write()

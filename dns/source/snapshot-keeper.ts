@@ -10,6 +10,8 @@ const saveEveryMs = 10_000
 export type KeeperOptions = {
   /** Absent: nothing is kept. */
   readonly file: string | undefined
+  /** Whose services are kept. */
+  readonly cluster: string
   readonly clock: Clock
   readonly log: Logger
 }
@@ -35,10 +37,13 @@ export class SnapshotKeeper {
 
   /** What was kept; a file that cannot be used is logged and counts as none. */
   async read(): Promise<Stored | undefined> {
-    const { file, log } = this.#options
+    const { file, cluster, log } = this.#options
     if (file === undefined) return undefined
     try {
       const stored = await readServices(file)
+      // Two responders with one home, or one that has moved: answers of another cluster are worse than none.
+      if (stored !== undefined && (stored.cluster ?? cluster) !== cluster)
+        throw new Error(`they are those of cluster ${stored.cluster}`)
       this.#currentAtMs = stored?.currentAtMs
       return stored
     } catch (thrown) {
@@ -68,12 +73,12 @@ export class SnapshotKeeper {
   }
 
   async #save(source: ServiceSource, serial: number): Promise<void> {
-    const { file, clock } = this.#options
+    const { file, cluster, clock } = this.#options
     if (file === undefined) return
     if (!this.#changed && (await touchServices(file, clock.now()))) return
     this.#changed = false
     try {
-      await writeServices(file, serial, allFacts(source))
+      await writeServices(file, { serial, cluster }, allFacts(source))
       await touchServices(file, clock.now())
     } catch (thrown) {
       this.#changed = true

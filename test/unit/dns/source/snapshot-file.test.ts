@@ -28,9 +28,9 @@ afterEach(() => rm(directory, { recursive: true }))
 
 describe('the file of services', () => {
   it('gives back what was written, and until when it was current', async () => {
-    await writeServices(file, 7, services)
+    await writeServices(file, { serial: 7, cluster: 'east' }, services)
     await utimes(file, 1_000, 1_000)
-    expect(await readServices(file)).toEqual({ serial: 7, services, currentAtMs: 1_000_000 })
+    expect(await readServices(file)).toEqual({ serial: 7, cluster: 'east', services, currentAtMs: 1_000_000 })
     await touchServices(file, 2_000_000)
     expect((await readServices(file))?.currentAtMs).toBe(2_000_000)
   })
@@ -40,10 +40,10 @@ describe('the file of services', () => {
   })
 
   it('may hold none and many', async () => {
-    await writeServices(file, 1, [])
+    await writeServices(file, { serial: 1, cluster: 'east' }, [])
     expect((await readServices(file))?.services).toEqual([])
     const many = Array.from({ length: 1000 }, (_, i) => serviceFacts(aHeadless(`prod/s${i}`), []))
-    await writeServices(file, 2, many)
+    await writeServices(file, { serial: 2, cluster: 'east' }, many)
     expect((await readServices(file))?.services).toEqual(many)
     expect(await readdir(join(directory, 'below'))).toEqual(['services'])
   })
@@ -65,18 +65,18 @@ describe('the file of services', () => {
     ['empty', () => '', 'JSON'],
     ['no text', () => '\0\0\0\n', 'JSON'],
   ])('is refused when it is %s', async (_, change, message) => {
-    await writeServices(file, 7, services)
+    await writeServices(file, { serial: 7, cluster: 'east' }, services)
     await writeFile(file, change(await readFile(file, 'utf8')))
     await expect(readServices(file)).rejects.toThrow(message)
   })
 
   it('stays as it was when writing fails halfway', async () => {
-    await writeServices(file, 7, services)
+    await writeServices(file, { serial: 7, cluster: 'east' }, services)
     function* failing() {
       yield* services
       throw new Error('no more')
     }
-    await expect(writeServices(file, 8, failing())).rejects.toThrow('no more')
+    await expect(writeServices(file, { serial: 8, cluster: 'east' }, failing())).rejects.toThrow('no more')
     expect((await readServices(file))?.serial).toBe(7)
     expect(await readdir(join(directory, 'below'))).toEqual(['services'])
   })

@@ -30,7 +30,12 @@ function keeping(path: string | undefined = file) {
   const log = memoryLogger()
   const controller = new AbortController()
   running.add(controller)
-  return { clock, log, signal: controller.signal, keeper: new SnapshotKeeper({ file: path, clock, log }) }
+  return {
+    clock,
+    log,
+    signal: controller.signal,
+    keeper: new SnapshotKeeper({ file: path, cluster: 'east', clock, log }),
+  }
 }
 
 describe('kept services', () => {
@@ -55,7 +60,7 @@ describe('kept services', () => {
   it('are as old as the time since they were current, until they are current again', async () => {
     const { clock, signal, keeper } = keeping()
     expect(keeper.ageSeconds).toBe(0)
-    await writeServices(file, 7, [])
+    await writeServices(file, { serial: 7, cluster: 'east' }, [])
     const stored = await keeper.read()
     expect(keeper.ageSeconds).toBeCloseTo(Math.max(0, clock.now() - (stored?.currentAtMs ?? 0)) / 1000)
     await clock.advance(10 * 365 * 24 * 3_600_000)
@@ -95,6 +100,20 @@ describe('kept services', () => {
     await kept
   })
 
+  it('are not used when they are those of another cluster', async () => {
+    await writeServices(file, { serial: 7, cluster: 'west' }, [])
+    const { log, keeper } = keeping()
+    expect(await keeper.read()).toBeUndefined()
+    expect(keeper.ageSeconds).toBe(0)
+    expect(log.lines).toMatchObject([
+      {
+        level: 'warn',
+        message: 'kept services cannot be used',
+        fields: { error: 'they are those of cluster west' },
+      },
+    ])
+  })
+
   it('are the newest when two are written at once', async () => {
     const { keeper } = keeping()
     const many = Array.from({ length: 2000 }, (_, i) =>
@@ -116,7 +135,12 @@ describe('kept services', () => {
 
   it('are nowhere without a file', async () => {
     const { signal } = keeping()
-    const none = new SnapshotKeeper({ file: undefined, clock: manualClock(), log: memoryLogger() })
+    const none = new SnapshotKeeper({
+      file: undefined,
+      cluster: 'east',
+      clock: manualClock(),
+      log: memoryLogger(),
+    })
     expect(await none.read()).toBeUndefined()
     await none.keep(sourceOf('10.0.0.1'), () => 1, signal)
     await none.save(sourceOf('10.0.0.1'), 1)
