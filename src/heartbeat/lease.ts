@@ -17,6 +17,7 @@ export const leases = resource(LeaseKind)
 export const heartbeatName = 'heartbeat'
 
 const familiesAnnotation = 'hub.isthmus.dev/ip-families'
+const trustsAnnotation = 'hub.isthmus.dev/trusts'
 const servicesAnnotation = 'hub.isthmus.dev/service-cidrs'
 const podsAnnotation = 'hub.isthmus.dev/pod-cidrs'
 /** Of each of both, in one Lease. */
@@ -38,6 +39,8 @@ type Beat = {
   readonly namespace: string
   readonly families: readonly Family[]
   readonly networks: Networks
+  /** The authorities of the hub that the member trusts, by name. */
+  readonly trusts: readonly string[]
   readonly intervalMs: number
   /** By the member's clock. */
   readonly timeMs: number
@@ -55,6 +58,7 @@ export function leaseOf(beat: Beat, there: Lease | undefined): Lease {
         ...metadata.annotations,
         [familiesAnnotation]: beat.families.join(','),
         [servicesAnnotation]: beat.networks.services.slice(0, maxBlocks).join(','),
+        [trustsAnnotation]: beat.trusts.join(','),
         [podsAnnotation]: beat.networks.pods.slice(0, maxBlocks).join(','),
       },
     },

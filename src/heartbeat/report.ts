@@ -21,6 +21,8 @@ type ReportOptions = {
   readonly families: readonly Family[]
   /** The blocks of addresses that this cluster uses by itself, as they are known by now. */
   networks(): Networks
+  /** The authorities of the hub that this cluster trusts, by name. */
+  trusts(): readonly string[]
   readonly intervalMs: number
   readonly clock: Clock
   readonly log: Logger
@@ -113,9 +115,10 @@ class Reporter {
   }
 
   #wanted(there: Lease | undefined): Lease {
-    const { clock, cluster, families, hubNamespace, intervalMs, networks } = this.#options
+    const { clock, cluster, families, hubNamespace, intervalMs, networks, trusts } = this.#options
     const timeMs = clock.now()
-    const beat = { cluster, namespace: hubNamespace, families, networks: networks(), intervalMs, timeMs }
+    const known = { families, networks: networks(), trusts: trusts() }
+    const beat = { cluster, namespace: hubNamespace, ...known, intervalMs, timeMs }
     return leaseOf(beat, there)
   }
 }

@@ -14,6 +14,7 @@ import type { Credentials } from '../cluster/transport.ts'
 import { errorText } from '../kernel/abort.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { badAnswer, isReason } from '../kernel/errors.ts'
+import { authorityNames } from './authorities.ts'
 import { type CertificateFacts, makeKey, makeRequest, matches, readCertificate } from './certificate.ts'
 import { readIfThere, writePrivate } from './file.ts'
 import { fetchAuthority } from './hub-anchor.ts'
@@ -78,10 +79,28 @@ export class Membership {
     await save(this.#options.folder, this.#record)
   }
 
+  /** The authorities of the hub that it trusts, by name; the one that signed its certificate comes first. */
+  get trusts(): readonly string[] {
+    return authorityNames(this.#record.caBundle)
+  }
+
+  /** As `renew`, when the hub has other authorities than before; answers whether it has. */
+  async followAuthorities(hub: Cluster, signal: AbortSignal): Promise<boolean> {
+    const before = this.#record.caBundle
+    await this.#renew(hub, ({ caBundle }) => caBundle !== before, signal)
+    return this.#record.caBundle !== before
+  }
+
   /** Has a new key signed with the present certificate. */
   async renew(hub: Cluster, signal: AbortSignal): Promise<void> {
+    await this.#renew(hub, () => true, signal)
+  }
+
+  async #renew(hub: Cluster, isWanted: (answer: Signed) => boolean, signal: AbortSignal): Promise<void> {
     const key = await makeKey()
-    this.#record = { ...this.#record, ...(await signed(hub, this.clusterId, key, signal)), key }
+    const answer = await signed(hub, this.clusterId, key, signal)
+    if (!isWanted(answer)) return
+    this.#record = { ...this.#record, ...answer, key }
     await save(this.#options.folder, this.#record)
   }
 }

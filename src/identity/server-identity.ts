@@ -6,6 +6,7 @@ import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
 import type { Clock } from '../kernel/clock.ts'
+import { otherAuthorities } from './authorities.ts'
 import {
   type ClientSubject,
   type Identity,
@@ -34,17 +35,24 @@ const certificateLifeMs = 365 * dayMs
 export class ServerIdentity {
   readonly authority: Identity
   readonly #options: ServerIdentityOptions
+  /** PEM of the authorities that are trusted and sign nothing. */
+  readonly #others: string
   #serving: Identity
 
-  constructor(options: ServerIdentityOptions, authority: Identity, serving: Identity) {
+  constructor(
+    options: ServerIdentityOptions,
+    authorities: { readonly authority: Identity; readonly others: string },
+    serving: Identity,
+  ) {
     this.#options = options
-    this.authority = authority
+    this.authority = authorities.authority
+    this.#others = authorities.others
     this.#serving = serving
   }
 
-  /** PEM of every authority that clients of this server trust and that vouches for them. */
+  /** PEM of every authority that clients of this server trust and that vouches for them; first the one that signs. */
   get caBundle(): string {
-    return this.authority.certificate
+    return this.authority.certificate + this.#others
   }
 
   /** The serving certificate with its authority behind it, by which a joining member knows the hub. */
@@ -73,7 +81,7 @@ export async function openServerIdentity(options: ServerIdentityOptions): Promis
     isGood: isGoodServing,
     make: () => newServing(options, authority),
   })
-  return new ServerIdentity(options, authority, serving)
+  return new ServerIdentity(options, { authority, others: await otherAuthorities(folder) }, serving)
 }
 
 /**

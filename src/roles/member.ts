@@ -19,6 +19,7 @@ import type { Family } from '../ip/address.ts'
 import { background, errorText, sleep } from '../kernel/abort.ts'
 import { toTime } from '../kernel/clock.ts'
 import { isReason } from '../kernel/errors.ts'
+import { every } from '../kernel/work-queue.ts'
 import { type MemberFlow, startMemberFlow } from '../member-flow.ts'
 import type { AggregationOptions } from './aggregated-server.ts'
 import { agentSubject } from './component-rights.ts'
@@ -59,6 +60,8 @@ export type RunningMember = Running & {
 
 const defaultHeartbeatMs = 10_000
 const defaultWritesPerSecond = 200
+/** So often, in heartbeats, it is looked whether the hub has other authorities. */
+const beatsPerLook = 30
 const firstRetryMs = 1_000
 const maxRetryMs = 60_000
 
@@ -209,6 +212,7 @@ class Agent {
       log,
     }
     background('renew membership', log, signal, () => renewInTime(renewal, signal))
+    this.#followAuthorities(membership, hub)
     const flow = {
       cluster: membership.clusterId,
       local: this.#options.local,
@@ -216,6 +220,7 @@ class Agent {
       hubNamespace: membership.namespace,
       families: this.#options.families,
       networks: this.#options.networks,
+      trusts: () => membership.trusts,
       heartbeatMs: this.#options.heartbeatMs ?? defaultHeartbeatMs,
       writesPerSecond: this.#options.writesPerSecond ?? defaultWritesPerSecond,
       routing: this.#options.routing,
@@ -226,6 +231,21 @@ class Agent {
     }
     this.#flow = startMemberFlow(flow, signal)
     this.#synced.resolve(this.#flow.synced)
+  }
+
+  /** So that it trusts the next authority of the hub before that signs anything. */
+  #followAuthorities(membership: Membership, hub: ClusterClient): void {
+    const { clock, log, signal } = this.#context
+    const intervalMs = beatsPerLook * (this.#options.heartbeatMs ?? defaultHeartbeatMs)
+    const task = { name: 'look for other authorities of the hub', intervalMs, clock, log }
+    const look = async (inner: AbortSignal): Promise<void> => {
+      const has = await membership.followAuthorities(hub, inner)
+      if (has) log.info('the hub has other authorities', { trusts: membership.trusts.join() })
+    }
+    background(task.name, log, signal, async () => {
+      await sleep(clock, intervalMs * (0.5 + Math.random() / 2), signal)
+      await every(task, look, signal)
+    })
   }
 
   startWhenJoined(token: string): void {

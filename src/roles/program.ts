@@ -2,6 +2,11 @@
 import { Command } from 'commander'
 import manifest from '../../package.json' with { type: 'json' }
 import { apiServerCommand } from './apiserver-command.ts'
+import {
+  authorityPrepareCommand,
+  authorityRetireCommand,
+  authoritySwitchCommand,
+} from './authority-command.ts'
 import { type CommandDefinition, defineCommand, type Environment } from './command.ts'
 import { dnsCommand } from './dns-command.ts'
 import { dnsDoctorCommand } from './dns-doctor-command.ts'
@@ -28,6 +33,9 @@ export const commands: Readonly<Record<string, CommandDefinition<Settings>>> = {
   dns: dnsCommand,
   'dns doctor': dnsDoctorCommand,
   'token create': tokenCreateCommand,
+  'authority prepare': authorityPrepareCommand,
+  'authority switch': authoritySwitchCommand,
+  'authority retire': authorityRetireCommand,
   'store check': storeCheckCommand,
   'store repair': storeRepairCommand,
   'store backup': storeBackupCommand,
@@ -38,6 +46,7 @@ export const commands: Readonly<Record<string, CommandDefinition<Settings>>> = {
 
 /** Commands that do nothing by themselves. */
 const groups: Readonly<Record<string, string>> = {
+  authority: 'Gives a hub another authority without losing a member.',
   token: 'Handles the tokens with which clusters join.',
   store: 'Looks at the store of a server, saves it and puts it back.',
 }

@@ -52,6 +52,8 @@ export type SeparateProcesses = Deployment & {
   homeOf(name: string): string
   /** With another token, over the state that it has (`lapsed`: with its old certificate) or, as another cluster, without any. */
   joinAgain(member: Member, as: 'itself' | 'another' | 'lapsed'): Promise<void>
+  /** A step towards another authority of the hub, over which it is started anew. */
+  authority(step: 'prepare' | 'switch' | 'retire'): Promise<string>
   /** The clock of a part is ahead of the machine's by so much from its next start on. */
   shiftClock(part: Part, aheadMs: number): void
   /** Runs a member with other arguments to its end, while it is down. */
@@ -107,6 +109,12 @@ export async function separateProcesses(
       if (as !== 'lapsed') rmSync(join(homeOf(member), as === 'itself' ? 'hub' : ''), { recursive: true })
       const args = ['--home', homeOf('hub'), '--cluster', member, '--expires', '4000h']
       await launch(member, ['--join', await runRole(['token', 'create', ...args])])
+    },
+    authority: async step => {
+      await kill('hub')
+      const said = await runRole(['authority', step, '--home', homeOf('hub')])
+      await start('hub')
+      return said
     },
     shiftClock: (part, aheadMs) => {
       shifts.set(part, aheadMs)

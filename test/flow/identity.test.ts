@@ -1,8 +1,11 @@
 // Who a member is: other credentials, another id, another cluster under its id, a certificate that has lapsed, a clock that
 // is wrong, and the hub's word that it is out. Processes of their own with their stores on disk; only clocks are injected.
 // Each scenario ends with imports, slices and DNS as what is exported.
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { leases } from '../../src/heartbeat/lease.ts'
+import { authorityNames } from '../../src/identity/authorities.ts'
 import { byteOrder } from '../../src/merge/precedence.ts'
 import { eventually } from '../support/eventually.ts'
 import { contextClient } from '../support/fleet-client.ts'
@@ -110,6 +113,54 @@ describe('a member', () => {
       west.close()
     }
   }, 240_000)
+})
+
+describe('another authority of the hub', () => {
+  beforeAll(async () => {
+    await opened('1s')
+    await shop.export('east', 'db', { addresses: ['10.1.0.41'], isHeadless: true })
+    await shop.export('west', 'db', { addresses: ['10.2.0.41'], isHeadless: true })
+    await expectSeen('db', { east: ['10.1.0.41'], west: ['10.2.0.41'] })
+  }, 240_000)
+  afterAll(() => deployment.stop())
+
+  /** As members tell with their heartbeats; the hub is asked by whoever has its kubeconfig as it is now. */
+  async function expectTrust(names: readonly string[]): Promise<void> {
+    const hub = await contextClient(join(deployment.homeOf('hub'), 'kubeconfig'), 'hub')
+    try {
+      await eventually(async () => {
+        const { items } = await hub.list(leases, { fieldSelector: 'metadata.name=heartbeat' }, signal())
+        const told = items.map(({ metadata }) => metadata.annotations?.['hub.isthmus.dev/trusts'])
+        expect(told).toEqual(members.map(() => names.join(',')))
+      }, 120_000)
+    } finally {
+      hub.close()
+    }
+  }
+
+  it('comes in three steps without a lost endpoint', async () => {
+    const both = ['10.1.0.41', '10.2.0.41']
+    const seen: (readonly string[])[] = []
+    const watching = new AbortController()
+    const watch = async (): Promise<void> => {
+      while (!watching.signal.aborted) seen.push(await shop.endpointsOf('east', 'db'))
+    }
+    const watched = watch()
+    const pki = join(deployment.homeOf('hub'), 'pki')
+    const [former = ''] = authorityNames(readFileSync(join(pki, 'ca.crt'), 'utf8'))
+    const [next = ''] = (await deployment.authority('prepare')).split(' ')
+    await expectTrust([former, next])
+    expect(await deployment.authority('switch')).toContain(`${next} signs`)
+    await expectTrust([next, former])
+    await deployment.authority('retire')
+    await expectTrust([next])
+    await shop.export('west', 'late', { addresses: ['10.2.0.9'], isHeadless: true })
+    await shop.expectAnswers('late', ['10.2.0.9'])
+    watching.abort()
+    await watched
+    expect(seen.filter(addresses => addresses.join() !== both.join())).toEqual([])
+    await expectSeen('db', { east: ['10.1.0.41'], west: ['10.2.0.41'] })
+  }, 400_000)
 })
 
 describe('clocks', () => {

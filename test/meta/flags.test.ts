@@ -28,7 +28,7 @@ function help(...args: readonly string[]): string {
 
 describe('the help', () => {
   it('names every command', () => {
-    const text = [help(), help('token'), help('store'), help('dns')].join(' ')
+    const text = [help(), help('token'), help('authority'), help('store'), help('dns')].join(' ')
     for (const [path, { description }] of known) {
       expect(text).toContain(` ${path.split(' ').at(-1)} [options] ${description}`)
     }

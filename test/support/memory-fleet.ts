@@ -124,6 +124,7 @@ export class MemoryMember {
         hubNamespace: memberNamespace(this.id),
         families: this.#fleet.options.families?.[this.id] ?? ['IPv4', 'IPv6'],
         networks: () => this.#fleet.options.networks?.[this.id] ?? { services: [], pods: [] },
+        trusts: () => [],
         heartbeatMs: 10_000,
         writesPerSecond: this.#fleet.options.writesPerSecond ?? 100_000,
         routing: this.#fleet.options.routing,

@@ -82,7 +82,15 @@ describe('the hub', () => {
   }: BeatOptions = {}) {
     const { items } = await hub.list(leases, { namespace }, never)
     const families = ['IPv6', 'IPv4'] as const
-    const said = { cluster, namespace, families, networks, intervalMs, timeMs: clock.now() + aheadMs }
+    const said = {
+      cluster,
+      namespace,
+      families,
+      networks,
+      trusts: [],
+      intervalMs,
+      timeMs: clock.now() + aheadMs,
+    }
     const lease = leaseOf(said, items[0])
     await (items[0] === undefined ? hub.create(leases, lease, never) : hub.replace(leases, lease, {}, never))
     await settled()

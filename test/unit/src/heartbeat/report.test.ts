@@ -44,6 +44,7 @@ describe('a member', () => {
       hubNamespace: 'member-east',
       families: ['IPv4', 'IPv6'] as const,
       networks: () => ({ services: ['10.96.0.0/16'], pods: ['10.244.0.0/16'] }),
+      trusts: () => ['abc', 'def'],
       intervalMs: 10_000,
       clock,
       log,
@@ -67,6 +68,7 @@ describe('a member', () => {
           'hub.isthmus.dev/ip-families': 'IPv4,IPv6',
           'hub.isthmus.dev/service-cidrs': '10.96.0.0/16',
           'hub.isthmus.dev/pod-cidrs': '10.244.0.0/16',
+          'hub.isthmus.dev/trusts': 'abc,def',
         },
       },
       spec: {
