@@ -2,13 +2,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { tableCells, tableColumns } from '../../src/api/derive/table.ts'
 import { EventKind } from '../../src/api/kinds/event.ts'
+import { ImportableKind } from '../../src/api/kinds/importable.ts'
 import { type MemberCluster, MemberClusterKind } from '../../src/api/kinds/member-cluster.ts'
 import { resource } from '../../src/cluster/cluster.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { eventually } from '../support/eventually.ts'
 import { memberClusters, serviceExports, serviceImports } from '../support/memory-fleet.ts'
-import { type Deployment, members, oneProcess, separateProcesses } from './deployment.ts'
+import { type Deployment, type Member, members, oneProcess, separateProcesses } from './deployment.ts'
 import { name, Shop, signal } from './shop.ts'
+
+const importables = resource(ImportableKind)
 
 /** What `kubectl get` shows, by the names of the columns. */
 function columnsOf(member: MemberCluster): Readonly<Record<string, unknown>> {
@@ -160,6 +163,43 @@ describe.each([
     await start('east')
     await shop.expectAnswers('apart', ['10.1.0.41', '10.2.0.42'])
   }, 90_000)
+
+  it('import what is exported for them, and know nothing of what is for others', async () => {
+    await shop.export('east', 'chosen', { addresses: ['10.1.0.51'] })
+    const { uid } = (await eventually(() => shop.readyImport('west', 'chosen'))).metadata
+    await allow('east', 'chosen', '')
+    await eventually(async () => {
+      await expect(shop.importOf('west', 'chosen')).rejects.toMatchObject({ reason: 'NotFound' })
+      await expect(shop.addressesOf('west', name('chosen'))).rejects.toMatchObject({ code: 'ENOTFOUND' })
+      expect(await shop.endpointsOf('west', 'chosen')).toEqual([])
+      const seen = await deployment.client('hub').list(importables, { namespace: 'member-west' }, signal())
+      expect(seen.items.filter(({ metadata }) => metadata.name.includes('shop.chosen'))).toEqual([])
+    })
+    const { spec } = await shop.readyImport('east', 'chosen')
+    expect(await shop.addressesOf('east', name('chosen'))).toEqual(spec?.ips)
+    await allow('east', 'chosen', 'west, north')
+    await eventually(async () => {
+      const again = await shop.readyImport('west', 'chosen')
+      expect([again.spec?.ips, again.metadata.uid === uid]).toEqual([spec?.ips, false])
+      expect(await shop.endpointsOf('west', 'chosen')).toEqual(['10.1.0.51'])
+      expect(await shop.conditionsOf('east', 'chosen')).toMatchObject({
+        Ready: 'True/Exported',
+        'isthmus.dev/Imported': 'False/NotImported',
+      })
+    })
+    await allow('east', 'chosen', 'west')
+    await eventually(async () =>
+      expect(await shop.conditionsOf('east', 'chosen')).toMatchObject({
+        'isthmus.dev/Imported': 'True/Imported',
+      }),
+    )
+  })
+
+  async function allow(member: Member, what: string, consumers: string): Promise<void> {
+    const patch = { metadata: { annotations: { 'isthmus.dev/consumers': consumers } } }
+    const ref = { namespace: 'shop', name: what }
+    await deployment.client(member).mergePatch(serviceExports, ref, patch, { signal: signal() })
+  }
 
   it('forget what is not exported any more', async () => {
     await shop.export('east', 'brief', { addresses: ['10.1.0.1'] })
