@@ -178,5 +178,5 @@ describe('the flow, whatever happens', () => {
       }),
       { numRuns: 100 },
     )
-  })
+  }, 120_000)
 })
