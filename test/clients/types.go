@@ -203,6 +203,8 @@ type memberClusterStatus struct {
 	FirstAcceptedTime *metav1.Time       `json:"firstAcceptedTime,omitempty"`
 	LastHeartbeatTime *metav1.Time       `json:"lastHeartbeatTime,omitempty"`
 	IPFamilies        []string           `json:"ipFamilies,omitempty"`
+	ServiceCIDRs      []string           `json:"serviceCIDRs,omitempty"`
+	PodCIDRs          []string           `json:"podCIDRs,omitempty"`
 	ClockSkewSeconds  *int64             `json:"clockSkewSeconds,omitempty"`
 	Conditions        []metav1.Condition `json:"conditions,omitempty"`
 }
