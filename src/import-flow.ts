@@ -40,8 +40,8 @@ export class ImportFlow {
     for (const slice of informers.endpointSlices.list()) sources.ownChanged(undefined, slice)
     sources.ownComplete = true
     informers.endpointSlices.onChange(({ before, after }) => {
-      const slice = after ?? before
-      this.#addChanged(sources.ownChanged(before, after), slice && sourceServiceOf(slice))
+      const of = [before, after].map(slice => slice && sourceServiceOf(slice))
+      this.#addChanged(sources.ownChanged(before, after), of)
       if ([before, after].some(slice => slice !== undefined && isOurs(slice)))
         this.#addImported(after ?? before)
     })
@@ -81,9 +81,10 @@ export class ImportFlow {
         if (!sameForSlices(before, after)) this.#addSlicesOf(service)
       },
       onSlice: ({ before, after }) => {
-        const spec = (after ?? before)?.spec
-        const service = spec && { namespace: spec.namespace, name: spec.service }
-        this.#addChanged(sources.remoteChanged(before, after), service)
+        const of = [before, after].map(
+          slice => slice && { namespace: slice.spec.namespace, name: slice.spec.service },
+        )
+        this.#addChanged(sources.remoteChanged(before, after), of)
       },
     })
     sources.remoteComplete = true
@@ -113,9 +114,12 @@ export class ImportFlow {
   }
 
   /** What of a service is used depends on all its slices where clusters are preferred. */
-  #addChanged(keys: readonly string[], service: Ref | undefined): void {
+  #addChanged(keys: readonly string[], services: readonly (Ref | undefined)[]): void {
     for (const key of keys) this.#endpoints.add(key)
-    if (service !== undefined && this.#preference(service).rings !== undefined) this.#addSlicesOf(service)
+    const [before, after] = services
+    for (const service of before && after && keyOf(before) === keyOf(after) ? [after] : services) {
+      if (service !== undefined && this.#preference(service).rings !== undefined) this.#addSlicesOf(service)
+    }
   }
 
   #preference(service: Ref): Preference {

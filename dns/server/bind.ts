@@ -32,10 +32,16 @@ export async function bindUdpKnown(
   if (libc === undefined || fd === undefined)
     return { socket: await bindUdp(endpoint, options), fd: undefined }
   const socket = createSocket({ ...options, type: isIPv6(endpoint.host) ? 'udp6' : 'udp4' })
-  await new Promise<void>((resolve, reject) => {
-    socket.once('error', cause => reject(bindError('udp', endpoint, cause)))
-    socket.bind({ fd, exclusive: true }, resolve)
-  })
+  try {
+    await new Promise<void>((resolve, reject) => {
+      socket.once('error', reject)
+      socket.bind({ fd, exclusive: true }, resolve)
+    })
+  } catch {
+    // With it goes the descriptor that it has taken.
+    socket.close()
+    return { socket: await bindUdp(endpoint, options), fd: undefined }
+  }
   socket.removeAllListeners('error')
   keepPort(libc, fd)
   return { socket, fd }

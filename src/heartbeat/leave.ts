@@ -26,19 +26,34 @@ const members: Resource<MemberCluster> = resource(MemberClusterKind)
 const services = resource(ServiceKind)
 const hubWithinMs = 5_000
 
-/** One try for each time that it is asked for; the answer takes the place of the question. */
+/**
+ * One try for each time that it is asked for; the answer takes the place of the question. That the cluster has left is
+ * taken back once it is a member again.
+ */
 export function leaveWhenAsked(options: LeaveOptions): void {
   const { localWriter, service, services: informer } = options
   const queue = options.queue('leave', localWriter, async (ref, signal) => {
-    const asked = informer.get(ref)
-    if (asked?.metadata.annotations?.[wellKnown.leave] !== leaveAsked) return
-    const annotations = { ...asked.metadata.annotations, [wellKnown.leave]: await leave(options, signal) }
-    const answered = { ...asked, metadata: { ...asked.metadata, annotations } }
+    const found = informer.get(ref)
+    const { [wellKnown.leave]: said, ...others } = found?.metadata.annotations ?? {}
+    if (found === undefined || said === undefined) return
+    if (said !== leaveAsked && !(said === leaveDone && (await isMember(options, signal)))) return
+    const answer = said === leaveAsked ? { [wellKnown.leave]: await leave(options, signal) } : {}
+    const answered = { ...found, metadata: { ...found.metadata, annotations: { ...others, ...answer } } }
     await localWriter.replace(services, answered, {}, signal)
   })
   informer.onChange(({ after }) => {
     if (after !== undefined && keyOf(after.metadata) === keyOf(service)) queue.add(keyOf(service))
   })
+}
+
+async function isMember({ cluster, hub }: LeaveOptions, signal: AbortSignal): Promise<boolean> {
+  try {
+    await hub.get(members, { name: cluster }, within(signal))
+    return true
+  } catch (thrown) {
+    if (isReason(thrown, 'NotFound', 'Forbidden', 'Unauthorized')) return false
+    throw thrown
+  }
 }
 
 async function leave({ cluster, hub, log }: LeaveOptions, signal: AbortSignal): Promise<string> {

@@ -7,16 +7,23 @@ import type { Context } from './context.ts'
 /** Files are replaced by links (ConfigMaps): asking often is surer than being told. */
 const rereadMs = 5_000
 
-/** Until the signal of the context aborts. Blocks that are of no use change nothing, which is told once. */
+/**
+ * Until the signal of the context aborts. Blocks that are of no use change nothing, which is told once. What is read
+ * counts when it is read twice: a file that is just being written may be empty, or half there.
+ */
 export function followPools(
   read: () => readonly string[],
   flow: Pick<HubFlow, 'setPools'>,
   { clock, log, signal }: Context,
 ): void {
   let refused = ''
+  let before = ''
   const look = async (): Promise<void> => {
     try {
-      flow.setPools(read())
+      const cidrs = read()
+      const isSettled = cidrs.join() === before
+      before = cidrs.join()
+      if (isSettled) flow.setPools(cidrs)
       refused = ''
     } catch (thrown) {
       const error = errorText(thrown)

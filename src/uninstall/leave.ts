@@ -36,6 +36,13 @@ export async function leaveClusterSet(
     }
     if (found !== leaveAsked) return found ?? 'nobody asks for it any more'
   }
+  // Whoever runs here later must not take it for a question of its own time.
+  await cluster.mergePatch(
+    services,
+    service,
+    { metadata: { annotations: { [wellKnown.leave]: null } } },
+    { signal },
+  )
   return 'the member does not answer'
 }
 

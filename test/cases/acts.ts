@@ -125,6 +125,15 @@ export const closing =
     )
   }
 
+/** The exporter's slice becomes another service's. */
+export const relabelled =
+  (cluster: string, service: string): Act =>
+  async fleet => {
+    const patch = { metadata: { labels: { 'kubernetes.io/service-name': service } } }
+    const ref = { namespace: 'shop', name: 'web-ipv4' }
+    await fleet.member(cluster).local.mergePatch(slices, ref, patch, { signal: never })
+  }
+
 /** Somebody annotates the namespace, or an import that is there. */
 export const annotated =
   (cluster: string, of: 'namespace' | 'import', key: string, value: string): Act =>

@@ -1,5 +1,5 @@
 // Cases of the order in which a cluster uses the endpoints of others, and of names for each cluster.
-import { annotated, exporting, located, sliceOf } from '../acts.ts'
+import { annotated, exporting, located, relabelled, sliceOf } from '../acts.ts'
 import { type Case, conflict, headlessImport, imported, ok } from '../case.ts'
 
 const vip = { 'web A': 'VIP4' }
@@ -35,6 +35,15 @@ export const preferences: readonly Case[] = [
     title: 'a region that is preferred, and has nothing that is ready',
     phases: [[...regions, prefer('c3', 'region=eu, any')], [sliceOf('c1', 'IPv4', unready)]],
     seen: { ...seenOfBoth, slices: [`${one}(not ready)`, two] },
+    exports,
+  },
+  {
+    title: 'a region that is preferred, and whose slice becomes that of another service',
+    phases: [
+      [...regions, prefer('c1', 'cluster, any'), prefer('c3', 'region=eu, any')],
+      [relabelled('c1', 'other')],
+    ],
+    seen: { ...seenOfBoth, slices: [two] },
     exports,
   },
   {

@@ -34,7 +34,7 @@ describe('a member', () => {
     hub = new MemoryCluster({
       name: 'hub',
       clock,
-      intercept: ({ verb }) => (verb === 'delete' ? refuse() : undefined),
+      intercept: ({ verb }) => (verb === 'delete' || verb === 'get' ? refuse() : undefined),
     })
     for (const metadata of [memberService, { ...memberService, name: 'other' }])
       await local.create(services, { apiVersion: 'v1', kind: 'Service', metadata }, never)
@@ -81,6 +81,25 @@ describe('a member', () => {
     expect(await known()).toEqual(['west'])
     await ask()
     await answered('done')
+  })
+
+  it('has not left any more when it has joined again', async () => {
+    await ask()
+    await answered('done')
+    const { apiVersion, kind } = members
+    const spec = { accepted: true, credentialGeneration: 2 }
+    await hub.create(members, { apiVersion, kind, metadata: { name: 'east' }, spec }, never)
+    await local.mergePatch(
+      services,
+      memberService,
+      { metadata: { labels: { started: 'anew' } } },
+      { signal: never },
+    )
+    await eventually(async () => {
+      const { metadata } = await local.get(services, memberService, never)
+      expect(metadata.annotations?.[wellKnown.leave]).toBeUndefined()
+    })
+    expect(await known()).toEqual(['east', 'west'])
   })
 
   it('says why it has not, and tries again when it is asked again', async () => {

@@ -36,3 +36,21 @@ it('a pace lets go of who does not wait any longer', async () => {
   await expect(left).rejects.toThrow('enough')
   expect(clock.pending).toBe(0)
 })
+
+it('a pace is what it was when the clock is set back', async () => {
+  const clock = manualClock()
+  let backMs = 0
+  const pace = paceOf(2, { ...clock, now: () => clock.now() - backMs })
+  for (let turn = 0; turn < 2; turn++) await pace.turn(never)
+  await clock.advance(400)
+  backMs = 3_600_000
+  let isThrough = false
+  const third = pace.turn(never).then(() => {
+    isThrough = true
+  })
+  await clock.advance(999)
+  expect(isThrough).toBe(false)
+  await clock.advance(1)
+  await third
+  expect(isThrough).toBe(true)
+})

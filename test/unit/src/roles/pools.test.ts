@@ -14,6 +14,8 @@ it('the pools follow what is set while the hub runs, and stay when that is of no
   followPools(() => read(), flow, { clock, log, metrics: noMetrics, signal: running.signal })
   expect(set).toEqual([])
   await clock.advance(5_000)
+  expect(set).toEqual([])
+  await clock.advance(5_000)
   expect(set).toEqual([['10.7.0.0/24', '10.8.0.0/24']])
   read = () => {
     throw new Error('the file has gone')
@@ -27,7 +29,11 @@ it('the pools follow what is set while the hub runs, and stay when that is of no
       fields: { error: 'the file has gone' },
     },
   ])
+  read = () => ['10.112.0.0/16']
+  await clock.advance(5_000)
   read = () => ['10.9.0.0/24']
+  await clock.advance(5_000)
+  expect(set).toHaveLength(1)
   await clock.advance(5_000)
   expect(set.at(-1)).toEqual(['10.9.0.0/24'])
   running.abort()
