@@ -24,6 +24,8 @@ export type Facts = {
 }
 
 const maxUserAgent = 1024
+/** Longer lists are not shown: a request must not hold up others for the sake of the log. */
+const maxListBytes = 1024 * 1024
 
 /** One line of the log. */
 export function eventOf(facts: Facts, stage: StageName, nowMs: number, outcome?: Outcome): string {
@@ -107,6 +109,7 @@ function answered(outcome: Outcome | undefined): unknown {
     case 'object':
       return objectOf(reply)
     case 'list': {
+      if (reply.items.reduce((sum, { body }) => sum + body.length, 0) > maxListBytes) return
       const items = reply.items.map(object => objectOf({ served: reply.served, object }))
       const { group, kind } = reply.served.kind
       const metadata = { resourceVersion: String(reply.revision) }

@@ -30,12 +30,13 @@ export class AuditLog {
   readonly #lost
   #stream: Writable
   #failedMs: number | undefined
+  #onError: (thrown: unknown) => void = () => undefined
 
   private constructor(options: AuditLogOptions) {
     this.#options = options
     this.#written = options.metrics.counter({
       name: 'isthmus_audit_events_total',
-      help: 'Events that were handed to the audit log.',
+      help: 'Events that the audit log has taken.',
     })
     this.#lost = options.metrics.counter({
       name: 'isthmus_audit_events_lost_total',
@@ -61,8 +62,10 @@ export class AuditLog {
       this.#lost.add()
       return
     }
-    this.#written.add()
-    this.#stream.write(line)
+    this.#stream.write(line, failed => {
+      if (failed) this.#lost.add()
+      else this.#written.add()
+    })
   }
 
   /** Resolves when everything is written, or cannot be. */
@@ -74,8 +77,8 @@ export class AuditLog {
   }
 
   #opened(): Writable {
-    const { path, maxMegabytes, maxBackups, clock, log } = this.#options
-    if (path === '-') return process.stdout
+    const { path, maxMegabytes, maxBackups } = this.#options
+    if (path === '-') return this.#watched(process.stdout)
     const name = basename(path)
     const nameOf = (index: Date | number | null): string =>
       index === null ? name : `${name}.${String(index)}`
@@ -85,12 +88,19 @@ export class AuditLog {
       rotate: maxBackups,
       mode: 0o600,
     } as const
-    const stream = createStream(nameOf, options)
-    stream.on('error', thrown => {
+    return this.#watched(createStream(nameOf, options))
+  }
+
+  /** Whoever read the standard output may have gone: that ends the log, not the server. */
+  #watched(stream: Writable): Writable {
+    const { path, clock, log } = this.#options
+    if (stream.listeners('error').includes(this.#onError)) return stream
+    this.#onError = thrown => {
+      if (this.#failedMs === undefined)
+        log.error('the audit log cannot be written', { path, error: errorText(thrown) })
       this.#failedMs = clock.now()
-      this.#lost.add()
-      log.error('the audit log cannot be written', { path, error: errorText(thrown) })
-    })
+    }
+    stream.on('error', this.#onError)
     return stream
   }
 }

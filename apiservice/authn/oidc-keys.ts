@@ -37,17 +37,20 @@ export class ProviderKeys {
     this.#options = options
   }
 
+  /** The keys that are known and may have signed this. */
+  async known(header: JWSHeaderParameters, token: FlattenedJWSInput): Promise<readonly CryptoKey[]> {
+    return this.#keys === undefined ? [] : fitting(this.#keys, header, token)
+  }
+
   /**
-   * The keys that may have signed this. Asks the provider when none is known yet, or none fits. Throws 401 when none fits
-   * then, 503 when the provider cannot be asked.
+   * The same after the provider was asked, unless it was so a moment ago. Throws 401 when none fits, 503 when the
+   * provider cannot be asked.
    */
-  async forToken(
+  async asked(
     header: JWSHeaderParameters,
     token: FlattenedJWSInput,
     signal: AbortSignal,
   ): Promise<readonly CryptoKey[]> {
-    const known = this.#keys === undefined ? [] : await fitting(this.#keys, header, token)
-    if (known.length > 0) return known
     const found = await fitting(await unlessAborted(this.#ask(), signal), header, token)
     if (found.length === 0)
       throw unauthorized('bearer token is signed by a key that its issuer does not have')

@@ -1,6 +1,6 @@
 /** People by the ID tokens of an OpenID provider, as kube-apiserver's `--oidc-*` flags have it. */
 import { hash } from 'node:crypto'
-import { compactVerify, decodeJwt, decodeProtectedHeader, type JWTPayload } from 'jose'
+import { type CryptoKey, compactVerify, decodeJwt, decodeProtectedHeader, type JWTPayload } from 'jose'
 import { errorText } from '../../src/kernel/abort.ts'
 import { unauthorized } from '../../src/kernel/errors.ts'
 import { SharedAnswers } from '../../src/kernel/shared-answers.ts'
@@ -96,17 +96,33 @@ async function requireSignature(
     )
   }
   const [, payload = '', signature = ''] = token.split('.')
-  const candidates = await keys.forToken(header, { payload, signature, header }, signal)
+  const jws = { payload, signature, header }
+  const allowed = { algorithms: [...algorithms] }
+  // A provider may have another key under the same id, or under none: only the signature tells.
+  if (isGood(await verdict(token, await keys.known(header, jws), allowed))) return
+  const answer = await verdict(token, await keys.asked(header, jws, signal), allowed)
+  if (!isGood(answer)) throw unauthorized(`bearer token's signature is not good: ${errorText(answer)}`)
+}
+
+const good = Symbol('good')
+const isGood = (answer: unknown): boolean => answer === good
+
+/** `good`, or what was wrong with it first. */
+async function verdict(
+  token: string,
+  keys: readonly CryptoKey[],
+  options: { readonly algorithms: string[] },
+): Promise<unknown> {
   const failures: unknown[] = []
-  for (const key of candidates) {
+  for (const key of keys) {
     try {
-      await compactVerify(token, key, { algorithms: [...algorithms] })
-      return
+      await compactVerify(token, key, options)
+      return good
     } catch (thrown) {
       failures.push(thrown)
     }
   }
-  throw unauthorized(`bearer token's signature is not good: ${errorText(failures[0])}`)
+  return failures[0]
 }
 
 function headerOf(token: string): ReturnType<typeof decodeProtectedHeader> {
@@ -141,7 +157,7 @@ function nameOf(claims: JWTPayload, { usernameClaim, usernamePrefix, issuer }: O
 
 function groupsOf(claims: JWTPayload, { groupsClaim, groupsPrefix }: OidcOptions): readonly string[] {
   const claim = groupsClaim === undefined ? undefined : claims[groupsClaim]
-  if (claim === undefined) return []
+  if (claim === undefined || claim === null) return []
   const groups: unknown = typeof claim === 'string' ? [claim] : claim
   if (!Array.isArray(groups) || !groups.every(group => typeof group === 'string')) {
     throw unauthorized(`bearer token's claim ${groupsClaim} is no list of groups`)

@@ -27,9 +27,10 @@ export async function buildStore(
       const some = entries.slice(from, from + entriesAtOnce)
       await db.batch(
         some.map(({ revision, value }) => ({ type: 'put' as const, key: recordKey(revision), value })),
+        // Each: LevelDB closes a full log without a sync, and a later one does not reach it.
+        { sync: true },
       )
     }
-    // Its sync makes durable what was written before it as well.
     await establish(db, parts, { floor, live: entries.length })
   } finally {
     await db.close()

@@ -233,6 +233,7 @@ export class Committer {
         await sleep(clock, delayMs, signal)
         this.#log = await this.#parts.openLog()
         await this.#catchUp()
+        await this.#parts.settings.onWhole()
         this.#isBroken = false
         this.#heal()
         return
@@ -247,6 +248,9 @@ export class Committer {
   async #catchUp(): Promise<void> {
     const { timeline } = this.#parts
     await audit(this.#log, timeline)
+    const { start } = this.#log
+    // What the failed commit was to drop may be gone already.
+    if (start.floor > timeline.history.logFloor) timeline.history.dropped({ revisions: [], start })
     const events: StoreEvent[] = []
     try {
       for await (const entries of this.#log.scan(timeline.revision)) {

@@ -10,10 +10,20 @@ const isLog = /^\d+\.log$/
 const isKept = /^\d+\.log\.kept$/
 
 /** Does without where the file system knows no second names, or has no directory yet. */
-export async function keepLogs(directory: string): Promise<void> {
+export async function keepLogs(directory: string): Promise<{ readonly forget: () => Promise<void> }> {
   const names = await namesOf(directory, isLog).catch(() => [])
-  const links = names.map(name => link(join(directory, name), join(directory, `${name}${ending}`)))
-  await Promise.allSettled(links)
+  const made: string[] = []
+  const keep = async (name: string): Promise<void> => {
+    const second = join(directory, `${name}${ending}`)
+    await link(join(directory, name), second)
+    made.push(second)
+  }
+  await Promise.allSettled(names.map(keep))
+  return {
+    forget: async () => {
+      for (const second of made) await rm(second, { force: true })
+    },
+  }
 }
 
 export async function forgetLogs(directory: string): Promise<void> {

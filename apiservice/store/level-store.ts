@@ -19,10 +19,21 @@ import { openRevisionStore } from './revision-store.ts'
 export async function openLevelStore(options: StoreOptions & { readonly directory: string }): Promise<Store> {
   const { directory, ...rest } = options
   const path = resolve(directory)
-  await keepLogs(path)
-  const store = await storeOn(path, () => openLevelLog(path), rest)
-  await forgetLogs(path)
+  const forget = (): Promise<void> => forgetLogs(path)
+  const store = await storeOn(path, () => openKeepingLogs(path), { ...rest, onWhole: forget })
+  await forget()
   return store
+}
+
+async function openKeepingLogs(path: string): Promise<Log> {
+  const kept = await keepLogs(path)
+  try {
+    return await openLevelLog(path)
+  } catch (thrown) {
+    // They are those of another process, which lives on.
+    if (thrown instanceof StoreOpenError && thrown.problem === 'locked') await kept.forget()
+    throw thrown
+  }
 }
 
 /** A store on a log of a directory; what keeps it from opening is a `StoreOpenError`. */

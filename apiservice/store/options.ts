@@ -20,6 +20,8 @@ export type StoreOptions = {
   readonly stallMs?: number
   /** Replaced versions that stay in memory for watchers that come back: 4 MiB. */
   readonly cacheBytes?: number
+  /** Called when a log that was opened again was found to hold everything that was answered. */
+  readonly onWhole?: () => Promise<void>
 }
 
 export type StoreSettings = Required<StoreOptions>
@@ -35,6 +37,7 @@ export function withDefaults(options: StoreOptions): StoreSettings {
     queuedBytes: 64 * MiB,
     stallMs: 10_000,
     cacheBytes: 4 * MiB,
+    onWhole: () => Promise.resolve(),
     ...options,
   }
 }

@@ -75,8 +75,13 @@ export class Membership {
   /** From now on the hub is asked there. */
   async follow(servers: readonly string[]): Promise<void> {
     if (isDeepStrictEqual(servers, this.#record.servers)) return
-    this.#record = { ...this.#record, servers }
-    await save(this.#options.folder, this.#record)
+    await this.#become({ ...this.#record, servers })
+  }
+
+  /** On disk first: what is only known here would be lost at the next start, and nobody would try again. */
+  async #become(record: Record): Promise<void> {
+    await save(this.#options.folder, record)
+    this.#record = record
   }
 
   /** The authorities of the hub that it trusts, by name; the one that signed its certificate comes first. */
@@ -100,8 +105,7 @@ export class Membership {
     const key = await makeKey()
     const answer = await signed(hub, this.clusterId, key, signal)
     if (!isWanted(answer)) return
-    this.#record = { ...this.#record, ...answer, key }
-    await save(this.#options.folder, this.#record)
+    await this.#become({ ...this.#record, ...answer, key })
   }
 }
 

@@ -79,6 +79,7 @@ describe('users by the tokens of an OpenID provider', () => {
       ['oidc:ops'],
     ],
     ['no groups', { groupsClaim: 'groups' }, {}, 'ISSUER#u-17', []],
+    ['groups of a provider in Go', { groupsClaim: 'groups' }, { groups: null }, 'ISSUER#u-17', []],
     ['several audiences', {}, { aud: ['other', 'isthmus'] }, 'ISSUER#u-17', []],
     ['required claims', { requiredClaims: new Map([['hd', 'b.c']]) }, { hd: 'b.c' }, 'ISSUER#u-17', []],
     ['a clock five minutes ahead', {}, { nbf: 'NOW+300' }, 'ISSUER#u-17', []],
@@ -191,6 +192,15 @@ describe('the keys', () => {
     await clock.advance(10_001)
     expect((await lookup(await provider.token(claimsWith())))?.name).toBe(`${provider.issuer}#u-17`)
     expect(askedFor('/keys')).toBe(before + 2)
+  })
+
+  it('may be another one under the same id', async () => {
+    await provider.rotate('same')
+    const lookup = lookupWith()
+    expect(await lookup(await provider.token(claimsWith({ sub: 'u-1' })))).toBeDefined()
+    await provider.rotate('same')
+    await clock.advance(10_001)
+    expect(await lookup(await provider.token(claimsWith({ sub: 'u-2' })))).toBeDefined()
   })
 
   it('may be of other kinds', async () => {

@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
@@ -167,6 +167,26 @@ describe('a member', () => {
     expect(hub.asked.at(-1)).toMatch(/^POST .*memberjoins by member 1$/)
     expect(membership.credentials().key).not.toBe(before.key)
     expect(membership.certificate.subject).toBe('CN=member 2')
+    expect((await openMembership(options))?.credentials()).toEqual(membership.credentials())
+  })
+
+  it('stays who it was when it cannot keep what it became', async () => {
+    const membership = await joinHub(token, options, never)
+    const before = membership.credentials()
+    const client = new ClusterClient({
+      name: 'hub',
+      servers: membership.servers,
+      credentials: async () => membership.credentials(),
+      clock: systemClock,
+    })
+    const record = join(options.folder, 'hub.json')
+    renameSync(record, `${record}.aside`)
+    mkdirSync(join(record, 'in the way'), { recursive: true })
+    await expect(membership.renew(client, never)).rejects.toThrow()
+    expect(membership.credentials()).toEqual(before)
+    rmSync(record, { recursive: true })
+    await membership.renew(client, never)
+    client.close()
     expect((await openMembership(options))?.credentials()).toEqual(membership.credentials())
   })
 
