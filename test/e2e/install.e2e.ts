@@ -130,6 +130,8 @@ describe.skipIf(skipsNodes())('two clusters, the hub in one of them', () => {
     const { kubectl } = west()
     await east().kubectl.run(['scale', 'deployment/isthmus-hub', '-n', hubNamespace, '--replicas=0'])
     await kubectl.run(['scale', 'deployment/isthmus-member', '-n', memberNamespace, '--replicas=0'])
+    const pods = ['pod', '-l', 'app.kubernetes.io/component=member', '-n', memberNamespace]
+    await kubectl.run(['wait', '--for=delete', ...pods, '--timeout=60s'])
     await kubectl.run(['create', 'namespace', 'waits'])
     await kubectl.run(['delete', 'namespace', 'waits', '--wait=false'])
     const output = await installation.block('apply -k deploy/uninstall')
