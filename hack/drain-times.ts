@@ -8,7 +8,7 @@ import { sliceManager, wellKnown } from '../src/api/well-known.ts'
 import type { ClusterClient } from '../src/cluster/client.ts'
 import { type Informer, resource } from '../src/cluster/cluster.ts'
 import { startInformer } from '../src/cluster/informer.ts'
-import { errorText, never, sleep } from '../src/kernel/abort.ts'
+import { never, sleep } from '../src/kernel/abort.ts'
 import { systemClock } from '../src/kernel/clock.ts'
 import { silentLogger } from '../src/kernel/log.ts'
 import { quantile } from '../test/bench/load.ts'
@@ -18,6 +18,7 @@ import { type Lab, startClusters } from '../test/e2e/lab/clusters.ts'
 import { field, inClient, openShop } from '../test/e2e/shop-pods.ts'
 import { eventually } from '../test/support/eventually.ts'
 import { contextClient } from '../test/support/fleet-client.ts'
+import { runScript } from './script.ts'
 
 const usage = 'usage: node hack/drain-times.ts [--rounds=N] [--proxy-mode=nftables|iptables]\n'
 const askedForSeconds = 5
@@ -169,13 +170,4 @@ async function main(args: readonly string[]): Promise<void> {
   }
 }
 
-// What waits here waits on timers that do not keep a process alive.
-const alive = setInterval(() => undefined, 60_000)
-try {
-  await main(process.argv.slice(2))
-} catch (thrown) {
-  process.stderr.write(`${errorText(thrown)}\n`)
-  process.exitCode = 1
-} finally {
-  clearInterval(alive)
-}
+await runScript(() => main(process.argv.slice(2)))

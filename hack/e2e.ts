@@ -2,7 +2,6 @@
 import { spawnSync } from 'node:child_process'
 import { basename } from 'node:path'
 import { parseArgs } from 'node:util'
-import { errorText } from '../src/kernel/abort.ts'
 import { clusterNames } from '../test/e2e/lab/addresses.ts'
 import { reasonsAgainstNodes, skipsNodes } from '../test/e2e/lab/capabilities.ts'
 import { type LabOptions, startClusters } from '../test/e2e/lab/clusters.ts'
@@ -10,6 +9,7 @@ import { isOwned } from '../test/e2e/lab/folder.ts'
 import { dnsProgram, toolsProgram } from '../test/e2e/lab/images.ts'
 import { programs } from '../test/e2e/lab/programs.ts'
 import { labsLeft, sweep } from '../test/e2e/lab/sweep.ts'
+import { runScript } from './script.ts'
 
 const usage = `usage: node hack/e2e.ts up [1|2|3] [--no-nodes] [--name=NAME]
        node hack/e2e.ts down [--name=NAME]
@@ -73,17 +73,10 @@ function optionsIn(args: readonly string[]): Options {
 }
 
 const [command, ...args] = process.argv.slice(2)
-// What waits here waits on timers that do not keep a process alive.
-const alive = setInterval(() => undefined, 60_000)
-try {
+await runScript(async () => {
   if (command === 'up') await up(optionsIn(args))
   else if (command === 'down') await down(optionsIn(args))
   else if (command === 'build') build()
   else if (command === 'test') test(args)
   else throw new Error(usage)
-} catch (thrown) {
-  process.stderr.write(`${errorText(thrown)}\n`)
-  process.exitCode = 1
-} finally {
-  clearInterval(alive)
-}
+})

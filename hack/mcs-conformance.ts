@@ -5,11 +5,11 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync 
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Routing } from '../src/derive/desired.ts'
-import { errorText } from '../src/kernel/abort.ts'
 import { startClusterSet } from '../test/e2e/clusterset.ts'
 import { install } from '../test/e2e/installation.ts'
 import { type Lab, startClusters } from '../test/e2e/lab/clusters.ts'
 import { cacheFolder } from '../test/support/go-module.ts'
+import { runScript } from './script.ts'
 
 /** The suite is no module that the Go module proxy serves: this commit of kubernetes-sigs/mcs-api holds it. */
 const suite = {
@@ -214,13 +214,4 @@ async function main(args: readonly string[]): Promise<void> {
   }
 }
 
-// What waits here waits on timers that do not keep a process alive.
-const alive = setInterval(() => undefined, 60_000)
-try {
-  await main(process.argv.slice(2))
-} catch (thrown) {
-  process.stderr.write(`${errorText(thrown)}\n`)
-  process.exitCode = 1
-} finally {
-  clearInterval(alive)
-}
+await runScript(() => main(process.argv.slice(2)))

@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { cp, mkdir, mkdtemp, open, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,6 +13,7 @@ import { noMetrics } from '../../../../src/kernel/metrics.ts'
 import { aKey, created, inScope, Recorder, updated } from '../../../conformance/store/harness.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { manualClock } from '../../../support/manual-clock.ts'
+import { whileInUse } from '../../../support/store-lock.ts'
 
 let parent: string
 let directory: string
@@ -137,19 +136,7 @@ describe('a directory that is no good', () => {
 
   it('is refused when another process has it open', async () => {
     await mkdir(directory, { recursive: true })
-    const program = `
-      const { Level } = await import(${JSON.stringify(import.meta.resolve('level'))})
-      await new Level(process.argv[1]).open()
-      console.log('open')
-      setInterval(() => undefined, 1000)`
-    const child = spawn(process.execPath, ['--input-type=module', '-e', program, directory])
-    try {
-      await once(child.stdout, 'data')
-      expect(await refusal()).toMatchObject({ problem: 'locked' })
-    } finally {
-      child.kill('SIGKILL')
-      await once(child, 'exit')
-    }
+    await whileInUse(directory, async () => expect(await refusal()).toMatchObject({ problem: 'locked' }))
   })
 
   it('is refused when it cannot be made or is a file', async () => {

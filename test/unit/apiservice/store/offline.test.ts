@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Level } from 'level'
@@ -24,6 +22,7 @@ import {
 } from '../../../conformance/store/harness.ts'
 import { temporaryFolder } from '../../../support/fleet.ts'
 import { manualClock } from '../../../support/manual-clock.ts'
+import { whileInUse } from '../../../support/store-lock.ts'
 
 const startMs = Date.UTC(2026, 0, 1)
 let folder: ReturnType<typeof temporaryFolder>
@@ -78,23 +77,6 @@ function check(at = directory): Promise<unknown> {
   })
 }
 
-/** A lock is of a process: within one it says nothing. */
-async function whileInUse(act: () => Promise<unknown>): Promise<void> {
-  const program = `
-    const { Level } = await import(${JSON.stringify(import.meta.resolve('level'))})
-    await new Level(process.argv[1]).open()
-    console.log('open')
-    setInterval(() => undefined, 1000)`
-  const child = spawn(process.execPath, ['--input-type=module', '-e', program, directory])
-  try {
-    await once(child.stdout, 'data')
-    await act()
-  } finally {
-    child.kill('SIGKILL')
-    await once(child, 'exit')
-  }
-}
-
 function logFile(): string {
   return join(directory, readdirSync(directory).find(name => name.endsWith('.log')) ?? '')
 }
@@ -126,7 +108,7 @@ describe('a check', () => {
 
   it('refuses a store that a server has', async () => {
     await fill()
-    await whileInUse(() =>
+    await whileInUse(directory, () =>
       expect(check()).rejects.toThrow(`the store in ${directory} is in use by another process`),
     )
     expect(await check()).toMatchObject({ objects: 42 })
@@ -233,7 +215,7 @@ describe('a repair', () => {
   it('refuses what it cannot do', async () => {
     await expect(repairStore(directory, target(), clock)).rejects.toThrow(`there is no store in ${directory}`)
     await fill()
-    await whileInUse(() =>
+    await whileInUse(directory, () =>
       expect(repairStore(directory, target(), clock)).rejects.toThrow(
         `${directory} is in use by another process`,
       ),

@@ -10,6 +10,7 @@ import type { JoinToken } from '../../../../src/identity/join-token.ts'
 import {
   askStanding,
   joinHub,
+  type Membership,
   type MembershipOptions,
   openMembership,
 } from '../../../../src/identity/membership.ts'
@@ -21,6 +22,16 @@ import { type HttpsServer, httpsServer, sendJson } from '../../../support/https-
 import { manualClock } from '../../../support/manual-clock.ts'
 
 const lifetime = { clock: systemClock, lifetimeMs: 3_600_000 }
+
+/** With the credentials that the member has when it is asked. */
+function hubClient(membership: Membership): ClusterClient {
+  return new ClusterClient({
+    name: 'hub',
+    servers: membership.servers,
+    credentials: async () => membership.credentials(),
+    clock: systemClock,
+  })
+}
 
 describe('a member', () => {
   let folder: ReturnType<typeof temporaryFolder>
@@ -156,12 +167,7 @@ describe('a member', () => {
   it('has a new key signed with its certificate, and keeps it', async () => {
     const membership = await joinHub(token, options, never)
     const before = membership.credentials()
-    const client = new ClusterClient({
-      name: 'hub',
-      servers: membership.servers,
-      credentials: async () => membership.credentials(),
-      clock: systemClock,
-    })
+    const client = hubClient(membership)
     await membership.renew(client, never)
     client.close()
     expect(hub.asked.at(-1)).toMatch(/^POST .*memberjoins by member 1$/)
@@ -173,12 +179,7 @@ describe('a member', () => {
   it('stays who it was when it cannot keep what it became', async () => {
     const membership = await joinHub(token, options, never)
     const before = membership.credentials()
-    const client = new ClusterClient({
-      name: 'hub',
-      servers: membership.servers,
-      credentials: async () => membership.credentials(),
-      clock: systemClock,
-    })
+    const client = hubClient(membership)
     const record = join(options.folder, 'hub.json')
     renameSync(record, `${record}.aside`)
     mkdirSync(join(record, 'in the way'), { recursive: true })
