@@ -30,7 +30,13 @@ export class AuditLog {
   readonly #lost
   #stream: Writable
   #failedMs: number | undefined
-  #onError: (thrown: unknown) => void = () => undefined
+
+  readonly #onError = (thrown: unknown): void => {
+    const { path, clock, log } = this.#options
+    if (this.#failedMs === undefined)
+      log.error('the audit log cannot be written', { path, error: errorText(thrown) })
+    this.#failedMs = clock.now()
+  }
 
   private constructor(options: AuditLogOptions) {
     this.#options = options
@@ -93,14 +99,7 @@ export class AuditLog {
 
   /** Whoever read the standard output may have gone: that ends the log, not the server. */
   #watched(stream: Writable): Writable {
-    const { path, clock, log } = this.#options
-    if (stream.listeners('error').includes(this.#onError)) return stream
-    this.#onError = thrown => {
-      if (this.#failedMs === undefined)
-        log.error('the audit log cannot be written', { path, error: errorText(thrown) })
-      this.#failedMs = clock.now()
-    }
-    stream.on('error', this.#onError)
-    return stream
+    // The standard output comes here again each time.
+    return stream.off('error', this.#onError).on('error', this.#onError)
   }
 }

@@ -99,16 +99,13 @@ async function requireSignature(
   const jws = { payload, signature, header }
   const allowed = { algorithms: [...algorithms] }
   // A provider may have another key under the same id, or under none: only the signature tells.
-  if (isGood(await verdict(token, await keys.known(header, jws), allowed))) return
-  const answer = await verdict(token, await keys.asked(header, jws, signal), allowed)
-  if (!isGood(answer)) throw unauthorized(`bearer token's signature is not good: ${errorText(answer)}`)
+  if ((await failureOf(token, await keys.known(header, jws), allowed)) === undefined) return
+  const failure = await failureOf(token, await keys.asked(header, jws, signal), allowed)
+  if (failure !== undefined) throw unauthorized(`bearer token's signature is not good: ${errorText(failure)}`)
 }
 
-const good = Symbol('good')
-const isGood = (answer: unknown): boolean => answer === good
-
-/** `good`, or what was wrong with it first. */
-async function verdict(
+/** Undefined when one of the keys has signed the token. */
+async function failureOf(
   token: string,
   keys: readonly CryptoKey[],
   options: { readonly algorithms: string[] },
@@ -117,12 +114,12 @@ async function verdict(
   for (const key of keys) {
     try {
       await compactVerify(token, key, options)
-      return good
+      return undefined
     } catch (thrown) {
       failures.push(thrown)
     }
   }
-  return failures[0]
+  return failures[0] ?? new Error('no key fits')
 }
 
 function headerOf(token: string): ReturnType<typeof decodeProtectedHeader> {
