@@ -1,4 +1,5 @@
 /** `Event` of audit.k8s.io/v1, as kube-apiserver writes it. */
+import { apiVersionOf } from '../../src/api/kind.ts'
 import type { KubeObject } from '../../src/api/meta.ts'
 import { isRecord } from '../../src/api/record.ts'
 import { decodeBody } from '../../src/codec/object-bytes.ts'
@@ -111,9 +112,9 @@ function answered(outcome: Outcome | undefined): unknown {
     case 'list': {
       if (reply.items.reduce((sum, { body }) => sum + body.length, 0) > maxListBytes) return
       const items = reply.items.map(object => objectOf({ served: reply.served, object }))
-      const { group, kind } = reply.served.kind
       const metadata = { resourceVersion: String(reply.revision) }
-      return { kind: `${kind}List`, apiVersion: versionOf(group, reply.served.version), metadata, items }
+      const { kind, version } = reply.served
+      return { kind: `${kind.kind}List`, apiVersion: apiVersionOf(kind, version), metadata, items }
     }
     case 'status':
       return reply.status
@@ -128,11 +129,7 @@ function objectOf({
   served,
   object,
 }: Pick<Extract<Reply, { type: 'object' }>, 'served' | 'object'>): KubeObject {
-  return decodeBody(versionOf(served.kind.group, served.version), served.kind.kind, object)
-}
-
-function versionOf(group: string, version: string): string {
-  return group === '' ? version : `${group}/${version}`
+  return decodeBody(apiVersionOf(served.kind, served.version), served.kind.kind, object)
 }
 
 function shown(field: string, value: unknown, { omitManagedFields }: Facts): object {

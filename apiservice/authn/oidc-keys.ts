@@ -1,4 +1,5 @@
 /** The keys of an OpenID provider (OpenID Connect Discovery 1.0), found by its issuer URL. */
+import type { IncomingMessage } from 'node:http'
 import { get } from 'node:https'
 import {
   type CryptoKey,
@@ -8,6 +9,8 @@ import {
   type JSONWebKeySet,
   type JWSHeaderParameters,
 } from 'jose'
+import { isRecord, type JsonRecord } from '../../src/api/record.ts'
+import { readText } from '../../src/cluster/body.ts'
 import { unlessAborted } from '../../src/kernel/abort.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { unauthorized, unavailable } from '../../src/kernel/errors.ts'
@@ -83,7 +86,7 @@ export class ProviderKeys {
     }
   }
 
-  #document(url: string): Promise<Readonly<Record<string, unknown>>> {
+  #document(url: string): Promise<JsonRecord> {
     return fetchDocument(url, this.#options.ca)
   }
 }
@@ -101,33 +104,14 @@ async function fitting(
   }
 }
 
-function fetchDocument(url: string, ca: string | undefined): Promise<Readonly<Record<string, unknown>>> {
-  return new Promise((resolve, reject) => {
-    const options = { ...(ca === undefined ? {} : { ca }), signal: AbortSignal.timeout(timeoutMs) }
-    const request = get(url, options, response => {
-      const chunks: Buffer[] = []
-      let bytes = 0
-      response.on('error', reject)
-      response.on('data', (chunk: Buffer) => {
-        bytes += chunk.length
-        if (bytes > maxBytes) request.destroy(new Error(`${url} answers more than 1 MiB`))
-        else chunks.push(chunk)
-      })
-      response.on('end', () => {
-        try {
-          if (response.statusCode !== 200) throw new Error(`${url} answers ${response.statusCode}`)
-          const document: unknown = JSON.parse(Buffer.concat(chunks).toString())
-          if (!isObject(document)) throw new Error(`${url} answers no JSON object`)
-          resolve(document)
-        } catch (thrown) {
-          reject(thrown)
-        }
-      })
-    })
-    request.on('error', reject)
+async function fetchDocument(url: string, ca: string | undefined): Promise<JsonRecord> {
+  const options = { ...(ca === undefined ? {} : { ca }), signal: AbortSignal.timeout(timeoutMs) }
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    get(url, options, resolve).on('error', reject)
   })
-}
-
-function isObject(document: unknown): document is Readonly<Record<string, unknown>> {
-  return typeof document === 'object' && document !== null && !Array.isArray(document)
+  const text = await readText(answer, maxBytes)
+  if (answer.statusCode !== 200) throw new Error(`${url} answers ${answer.statusCode}`)
+  const document: unknown = JSON.parse(text)
+  if (!isRecord(document)) throw new Error(`${url} answers no JSON object`)
+  return document
 }

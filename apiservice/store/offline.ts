@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { errorText } from '../../src/kernel/abort.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
+import { isMissing } from '../../src/kernel/errors.ts'
 import type { Store } from '../store-contract.ts'
 import { decodeBackup } from './backup.ts'
 import { buildStore, revisionAfter } from './build-store.ts'
@@ -126,7 +127,7 @@ async function namesIn(path: string): Promise<readonly string[]> {
   try {
     return await readdir(path)
   } catch (thrown) {
-    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return []
+    if (isMissing(thrown)) return []
     throw new Error(`the store directory ${path} cannot be used: ${errorText(thrown)}`)
   }
 }

@@ -1,5 +1,6 @@
 import { open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isMissing } from '../../src/kernel/errors.ts'
 import type { Revision } from '../store-contract.ts'
 import { syncDirectory } from './directory.ts'
 
@@ -11,7 +12,7 @@ export async function readReached(directory: string): Promise<Revision | undefin
   try {
     text = await readFile(join(directory, name), 'utf8')
   } catch (thrown) {
-    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return undefined
+    if (isMissing(thrown)) return undefined
     throw thrown
   }
   if (!/^\d{1,16}\n$/.test(text)) throw new Error(`its file ${name} cannot be read`)

@@ -1,5 +1,6 @@
 import { copyFile, link, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isMissing } from '../../src/kernel/errors.ts'
 import { openDatabase } from './level-log.ts'
 import { openProblem } from './open-error.ts'
 
@@ -47,7 +48,7 @@ async function linkOrCopy(from: string, to: string): Promise<void> {
   try {
     await link(from, to)
   } catch (thrown) {
-    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return
+    if (isMissing(thrown)) return
     await copyFile(from, to)
   }
 }

@@ -6,6 +6,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, open, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { isMissing } from '../../src/kernel/errors.ts'
 import type { ServiceFacts, ServiceKey, ServiceSource } from '../contract.ts'
 
 const header = { format: 'isthmus-dns-services', version: 1 }
@@ -124,10 +125,6 @@ export async function touchServices(file: string, nowMs: number): Promise<boolea
     if (isMissing(thrown)) return false
     throw thrown
   }
-}
-
-function isMissing(thrown: unknown): boolean {
-  return thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT'
 }
 
 /** Services that do not change. */

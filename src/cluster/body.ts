@@ -62,7 +62,7 @@ export async function* lines(answer: IncomingMessage, limits: LineLimits): Async
   }
 }
 
-async function* bytesOf(answer: IncomingMessage): AsyncIterable<Buffer> {
+export async function* bytesOf(answer: IncomingMessage): AsyncIterable<Buffer> {
   // Without an encoding set, a stream of the http module yields buffers.
   for await (const chunk of answer) yield chunk as Buffer
 }

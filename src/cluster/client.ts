@@ -4,7 +4,7 @@ import type { KubeObject } from '../api/meta.ts'
 import { errorText } from '../kernel/abort.ts'
 import { badAnswer, isReason, StatusError, unavailable } from '../kernel/errors.ts'
 import { fromStatus } from '../kernel/status-answer.ts'
-import { lines, parsedOr, readText } from './body.ts'
+import { bytesOf, lines, parsedOr, readText } from './body.ts'
 import type {
   Cluster,
   ClusterEvent,
@@ -149,8 +149,7 @@ export class ClusterClient implements Cluster {
   /** What the server answers on a path that is no resource, piece by piece. */
   async *read(path: string, signal: AbortSignal): AsyncGenerator<Buffer> {
     try {
-      const answer = await this.#answered({ method: 'GET', path, accept: '*/*', streams: true }, signal)
-      for await (const chunk of answer) yield Buffer.from(chunk)
+      yield* bytesOf(await this.#answered({ method: 'GET', path, accept: '*/*', streams: true }, signal))
     } catch (thrown) {
       throw this.#failure(thrown, signal)
     }

@@ -118,15 +118,17 @@ export class EndpointsController {
     const distance = this.#distance(cluster, here)
     if (distance === undefined) return 'absent'
     const { sources } = this.#options
-    const all = sources.keysOf(service).flatMap(key => this.#candidate(sources.get(key), here))
+    if (distance === 0) return { present }
+    const all = sources.keysOf(service).flatMap(key => this.#nearer(sources.get(key), here, distance))
     return { present: isStandby({ slice: present, distance }, all) ? standbySlice(present) : present }
   }
 
-  #candidate(source: Source | undefined, here: Preferring): readonly Candidate[] {
+  #nearer(source: Source | undefined, here: Preferring, than: number): readonly Candidate[] {
     const from = source && this.#sourceSlice(source)
-    const slice = from && desiredSlice(from, here.imported)
     const distance = from && this.#distance(from.cluster, here)
-    return slice === undefined || distance === undefined ? [] : [{ slice, distance }]
+    if (from === undefined || distance === undefined || distance >= than) return []
+    const slice = desiredSlice(from, here.imported)
+    return slice === undefined ? [] : [{ slice, distance }]
   }
 
   #distance(cluster: string, { imported, rings }: Preferring): number | undefined {

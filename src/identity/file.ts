@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, open, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { isMissing } from '../kernel/errors.ts'
 
 /** Undefined when there is no such file. */
 export async function readIfThere(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8')
   } catch (thrown) {
-    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return undefined
+    if (isMissing(thrown)) return undefined
     throw thrown
   }
 }

@@ -91,20 +91,16 @@ export class Membership {
 
   /** As `renew`, when the hub has other authorities than before; answers whether it has. */
   async followAuthorities(hub: Cluster, signal: AbortSignal): Promise<boolean> {
-    const before = this.#record.caBundle
-    await this.#renew(hub, ({ caBundle }) => caBundle !== before, signal)
-    return this.#record.caBundle !== before
+    const { caBundle } = await signed(hub, this.clusterId, this.#record.key, signal)
+    if (caBundle === this.#record.caBundle) return false
+    await this.renew(hub, signal)
+    return true
   }
 
   /** Has a new key signed with the present certificate. */
   async renew(hub: Cluster, signal: AbortSignal): Promise<void> {
-    await this.#renew(hub, () => true, signal)
-  }
-
-  async #renew(hub: Cluster, isWanted: (answer: Signed) => boolean, signal: AbortSignal): Promise<void> {
     const key = await makeKey()
     const answer = await signed(hub, this.clusterId, key, signal)
-    if (!isWanted(answer)) return
     await this.#become({ ...this.#record, ...answer, key })
   }
 }

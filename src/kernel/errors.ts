@@ -279,3 +279,8 @@ export function internal(message: string, cause?: unknown): StatusError {
 export function badAnswer(message: string, cause?: unknown): StatusError {
   return new StatusError(502, '', message, { cause })
 }
+
+/** Of a file or directory that is not there. */
+export function isMissing(thrown: unknown): boolean {
+  return thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT'
+}

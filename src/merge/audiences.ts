@@ -28,6 +28,10 @@ export function mergeForAll(exports: readonly Contribution[]): Outcome | undefin
 function audiencesOf(exports: readonly Contribution[]): readonly Audience[] | undefined {
   const restricted = exports.filter(({ consumers }) => consumers !== undefined)
   if (restricted.length === 0) return undefined
+  const chosen = new Map(restricted.map(({ cluster, consumers }) => [cluster, new Set(consumers)]))
+  // A cluster always imports what it exports itself.
+  const isFor = ({ cluster, consumers }: Contribution, id: string): boolean =>
+    consumers === undefined || cluster === id || chosen.get(cluster)?.has(id) === true
   const named = new Set(restricted.flatMap(({ cluster, consumers = [] }) => [cluster, ...consumers]))
   const bySight = new Map<string, { readonly ids: string[]; readonly seen: readonly Contribution[] }>()
   for (const id of [...named].sort(byteOrder)) {
@@ -41,19 +45,11 @@ function audiencesOf(exports: readonly Contribution[]): readonly Audience[] | un
     bySight.set(sight, group)
   }
   const others = exports.filter(({ consumers }) => consumers === undefined)
-  const groups = [
-    ...[...bySight.values()].map(({ ids, seen }) => ({ ids, seen })),
-    { ids: undefined, seen: others },
-  ]
+  const groups = [...bySight.values(), { ids: undefined, seen: others }]
   return groups.flatMap(({ ids, seen }) => {
     const merged = merge(seen)
     return merged === undefined ? [] : [{ consumers: ids, merged }]
   })
-}
-
-/** A cluster always imports what it exports itself. */
-function isFor({ cluster, consumers }: Contribution, id: string): boolean {
-  return consumers === undefined || cluster === id || consumers.includes(id)
 }
 
 /**

@@ -154,7 +154,8 @@ export class MergeController {
     return {
       conflicts: conflictsIn(merged, cluster),
       service,
-      taken: takenBy(consumers, this.#importers(service.metadata.name)),
+      // Asked of all members, and of use only where somebody chose.
+      taken: consumers && takenBy(consumers, this.#importers(service.metadata.name)),
     }
   }
 

@@ -57,10 +57,12 @@ export function desiredService(
   current: ClusterSetService | undefined,
 ): ClusterSetService {
   const { consumers } = all
-  const spec = importedSpec(all, assign(all))
+  const own = assign(all)
+  const spec = importedSpec(all, own)
   const stored = audiences?.map(audience => storedAudience(audience, assign(audience.merged)))
   // The last to be asked for, so that who waits for addresses waits for all of them.
-  const assigned = assign(everythingWanted([all, ...(audiences ?? []).map(({ merged }) => merged)]))
+  const assigned =
+    audiences === undefined ? own : assign(everythingWanted([all, ...audiences.map(({ merged }) => merged)]))
   return {
     apiVersion: 'hub.isthmus.dev/v1alpha1',
     kind: 'ClusterSetService',

@@ -6,11 +6,7 @@ export const takenCondition = 'isthmus.dev/Imported'
 export type Taken = Verdict<typeof exportedServiceConditions, typeof takenCondition>
 
 /** Which of the chosen clusters have the import; undefined when the export is for all. */
-export function takenBy(
-  consumers: readonly string[] | undefined,
-  importers: ReadonlySet<string>,
-): Taken | undefined {
-  if (consumers === undefined) return undefined
+export function takenBy(consumers: readonly string[], importers: ReadonlySet<string>): Taken {
   const [has, lacks] = [true, false].map(is => consumers.filter(id => importers.has(id) === is))
   const parts = [partOf('imported by', has), partOf('not imported by', lacks)].filter(part => part !== '')
   const message = parts.length === 0 ? 'for no other cluster' : parts.join('; ')

@@ -8,7 +8,7 @@ import {
   slices,
   type TestCluster,
 } from '../support/memory-fleet.ts'
-import { cut, exporting, gone, restored, sliceOf, stop } from './acts.ts'
+import { cut, exporting, gone, happen, restored, sliceOf, stop } from './acts.ts'
 import type { Act } from './case.ts'
 import { everything, seenBy } from './seen.ts'
 
@@ -20,10 +20,7 @@ const born = names('born', 25)
 
 let fleet: MemoryFleet
 
-async function happens(acts: readonly Act[]): Promise<void> {
-  for (const act of acts) await act(fleet)
-  await fleet.settle()
-}
+const happens = (acts: readonly Act[]): Promise<void> => happen(fleet, acts)
 
 async function seconds(count: number): Promise<void> {
   await fleet.clock.advance(count * 1_000)

@@ -3,7 +3,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { type MemoryFleet, memoryFleet, slices } from '../support/memory-fleet.ts'
 import { slice } from '../support/shop.ts'
-import { exporting, sliceOf, stop } from './acts.ts'
+import { exporting, happen, sliceOf, stop } from './acts.ts'
 import type { Act } from './case.ts'
 import { seenBy } from './seen.ts'
 
@@ -11,10 +11,7 @@ let fleet: MemoryFleet
 
 afterEach(() => stop(fleet))
 
-async function happens(...acts: readonly Act[]): Promise<void> {
-  for (const act of acts) await act(fleet)
-  await fleet.settle()
-}
+const happens = (...acts: readonly Act[]): Promise<void> => happen(fleet, acts)
 
 const headless = { spec: { clusterIP: 'None' } }
 const endpoint = (address: string) => ({ addresses: [address], conditions: { ready: true } })

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { never } from '../../src/kernel/abort.ts'
 import { type MemoryFleet, memoryFleet, serviceExports, services, slices } from '../support/memory-fleet.ts'
 import { slice } from '../support/shop.ts'
-import { exporting, serving, sliceOf, stop, unexport } from './acts.ts'
+import { exporting, happen, serving, sliceOf, stop, unexport } from './acts.ts'
 import { type Act, ok } from './case.ts'
 import { exportsSeen, seenBy } from './seen.ts'
 
@@ -15,10 +15,7 @@ async function opened(...acts: readonly Act[]): Promise<void> {
   await happens(...acts)
 }
 
-async function happens(...acts: readonly Act[]): Promise<void> {
-  for (const act of acts) await act(fleet)
-  await fleet.settle()
-}
+const happens = (...acts: readonly Act[]): Promise<void> => happen(fleet, acts)
 
 afterEach(() => stop(fleet))
 

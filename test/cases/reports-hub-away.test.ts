@@ -9,7 +9,7 @@ import {
   serviceImports,
   services,
 } from '../support/memory-fleet.ts'
-import { cut, exporting, exportOf, gone, restored, serving, sliceOf, stop, unexport } from './acts.ts'
+import { cut, exporting, exportOf, gone, happen, restored, serving, sliceOf, stop, unexport } from './acts.ts'
 import type { Act } from './case.ts'
 import { everything, seenBy } from './seen.ts'
 
@@ -17,10 +17,7 @@ let fleet: MemoryFleet
 
 afterEach(() => stop(fleet))
 
-async function happens(...acts: readonly Act[]): Promise<void> {
-  for (const act of acts) await act(fleet)
-  await fleet.settle()
-}
+const happens = (...acts: readonly Act[]): Promise<void> => happen(fleet, acts)
 
 /** Past what agents wait before they ask a hub again that was away. */
 const pastRetries = async (): Promise<void> => {

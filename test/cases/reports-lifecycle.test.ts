@@ -15,6 +15,7 @@ import {
   exporting,
   exportOf,
   gone,
+  happen,
   restored,
   serving,
   sliceOf,
@@ -35,10 +36,7 @@ async function opened(
   await happens(...acts)
 }
 
-async function happens(...acts: readonly Act[]): Promise<void> {
-  for (const act of acts) await act(fleet)
-  await fleet.settle()
-}
+const happens = (...acts: readonly Act[]): Promise<void> => happen(fleet, acts)
 
 afterEach(() => stop(fleet))
 
