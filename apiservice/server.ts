@@ -26,7 +26,7 @@ import { RequestMetrics, servedKey } from './http/request-metrics.ts'
 import { shutDown } from './http/shutdown.ts'
 import { render, requireAcceptable } from './negotiation/stage.ts'
 import { makeRegistry } from './registry/registry.ts'
-import { encodeBackup } from './store/backup.ts'
+import { backupPath, encodeBackup } from './store/backup.ts'
 import type { Store } from './store-contract.ts'
 
 export type ApiServerOptions = {
@@ -195,8 +195,6 @@ function metricsText(metrics: Metrics): NonResource {
     return metrics.text().then(body => ({ type: 'raw', code: 200, headers, body }))
   }
 }
-
-const backupPath = '/store/backup'
 
 /** All objects at one revision, while others write. For who may do everything: there are secrets in it. */
 function storeBackup(store: Store, clock: Clock): NonResource {

@@ -8,6 +8,9 @@ import { schema } from './level-format.ts'
 import { DamagedRecord, decodeRecord, encodeRecord } from './record.ts'
 import type { LogEntry } from './record-log.ts'
 
+/** Where a running server answers with one. */
+export const backupPath = '/store/backup'
+
 const kind = 'isthmus store backup'
 const format = 1
 const maxHeadBytes = 1000

@@ -103,19 +103,22 @@ export async function every(
   options: {
     readonly name: string
     readonly intervalMs: number
+    /** How long before the first time; not at all when absent. */
+    readonly firstMs?: number
     readonly clock: Clock
     readonly log: Logger
   },
   task: (signal: AbortSignal) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
+  const { clock, firstMs, intervalMs, log, name } = options
+  if (firstMs !== undefined) await sleep(clock, firstMs, signal)
   while (!signal.aborted) {
     try {
       await task(signal)
     } catch (thrown) {
-      if (!signal.aborted)
-        options.log.warn('periodic task failed', { task: options.name, error: errorText(thrown) })
+      if (!signal.aborted) log.warn('periodic task failed', { task: name, error: errorText(thrown) })
     }
-    await sleep(options.clock, options.intervalMs, signal).catch(() => undefined)
+    await sleep(clock, intervalMs, signal).catch(() => undefined)
   }
 }

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import type { Identity } from '../identity/certificate.ts'
 import { readIfThere, writePrivate } from '../identity/file.ts'
-import { background, sleep } from '../kernel/abort.ts'
+import { background } from '../kernel/abort.ts'
 import { every } from '../kernel/work-queue.ts'
 import { dnsSubject } from './component-rights.ts'
 import type { Context } from './context.ts'
@@ -37,11 +37,8 @@ export async function keepPublished(
   signal: AbortSignal,
 ): Promise<void> {
   await publish()
-  const task = { name: 'publish certificates', intervalMs: republishMs, clock, log }
-  background(task.name, log, signal, async () => {
-    await sleep(clock, republishMs, signal)
-    await every(task, publish, signal)
-  })
+  const task = { name: 'publish certificates', firstMs: republishMs, intervalMs: republishMs, clock, log }
+  background(task.name, log, signal, () => every(task, publish, signal))
 }
 
 /** What the hub of this home advertises; undefined when none has run there. */

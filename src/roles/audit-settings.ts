@@ -54,10 +54,7 @@ export function auditOf(values: setting.Values<typeof auditing>): AuditSettings 
   }
 }
 
-function policy(words: {
-  readonly placeholder: string
-  readonly description: string
-}): setting.Setting<Policy> {
+function policy(words: setting.Words): setting.Setting<Policy> {
   const file = setting.file(words)
   return {
     ...words,

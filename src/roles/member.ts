@@ -237,15 +237,13 @@ class Agent {
   #followAuthorities(membership: Membership, hub: ClusterClient): void {
     const { clock, log, signal } = this.#context
     const intervalMs = beatsPerLook * (this.#options.heartbeatMs ?? defaultHeartbeatMs)
-    const task = { name: 'look for other authorities of the hub', intervalMs, clock, log }
+    const firstMs = intervalMs * (0.5 + Math.random() / 2)
+    const task = { name: 'look for other authorities of the hub', firstMs, intervalMs, clock, log }
     const look = async (inner: AbortSignal): Promise<void> => {
       const has = await membership.followAuthorities(hub, inner)
       if (has) log.info('the hub has other authorities', { trusts: membership.trusts.join() })
     }
-    background(task.name, log, signal, async () => {
-      await sleep(clock, intervalMs * (0.5 + Math.random() / 2), signal)
-      await every(task, look, signal)
-    })
+    background(task.name, log, signal, () => every(task, look, signal))
   }
 
   startWhenJoined(token: string): void {

@@ -79,10 +79,7 @@ export function oidcOptions(values: OidcValues, clock: Clock): OidcOptions | und
   }
 }
 
-function issuer(words: {
-  readonly placeholder: string
-  readonly description: string
-}): setting.Setting<string> {
+function issuer(words: setting.Words): setting.Setting<string> {
   return {
     ...words,
     parse: value => {
@@ -96,10 +93,7 @@ function issuer(words: {
   }
 }
 
-function pair(words: {
-  readonly placeholder: string
-  readonly description: string
-}): setting.Setting<readonly [string, string]> {
+function pair(words: setting.Words): setting.Setting<readonly [string, string]> {
   return {
     ...words,
     parse: value => {

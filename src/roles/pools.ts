@@ -1,6 +1,6 @@
 /** Follows the blocks that ClusterSetIPs are taken from, as they are set while the hub runs. */
 import type { HubFlow } from '../hub-flow.ts'
-import { background, errorText, sleep } from '../kernel/abort.ts'
+import { background, errorText } from '../kernel/abort.ts'
 import { every } from '../kernel/work-queue.ts'
 import type { Context } from './context.ts'
 
@@ -31,9 +31,6 @@ export function followPools(
       refused = error
     }
   }
-  const reread = { name: 'read pools of ClusterSetIPs', intervalMs: rereadMs, clock, log }
-  background(reread.name, log, signal, async () => {
-    await sleep(clock, rereadMs, signal)
-    await every(reread, look, signal)
-  })
+  const reread = { name: 'read pools of ClusterSetIPs', firstMs: rereadMs, intervalMs: rereadMs, clock, log }
+  background(reread.name, log, signal, () => every(reread, look, signal))
 }

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { type Identity, matches, readCertificate } from '../identity/certificate.ts'
 import { renewInTime } from '../identity/renewal.ts'
 import type { ServerIdentity } from '../identity/server-identity.ts'
-import { background, errorText, sleep } from '../kernel/abort.ts'
+import { background, errorText } from '../kernel/abort.ts'
 import { every } from '../kernel/work-queue.ts'
 import type { Context } from './context.ts'
 
@@ -58,7 +58,7 @@ export function certificateFromFiles(files: CertificateFiles): ServingCertificat
     trusted: () => current.certificate,
     serverName: files.serverName,
     follow(changed, { clock, log, signal }) {
-      const reread = { name: 'read serving certificate', intervalMs: rereadMs, clock, log }
+      const reread = { name: 'read serving certificate', firstMs: rereadMs, intervalMs: rereadMs, clock, log }
       let refused = ''
       const look = async (): Promise<void> => {
         try {
@@ -76,10 +76,7 @@ export function certificateFromFiles(files: CertificateFiles): ServingCertificat
           refused = errorText(thrown)
         }
       }
-      background(reread.name, log, signal, async () => {
-        await sleep(clock, rereadMs, signal)
-        await every(reread, look, signal)
-      })
+      background(reread.name, log, signal, () => every(reread, look, signal))
     },
   }
 }

@@ -26,7 +26,7 @@ export type Values<S extends Settings> = {
   readonly [K in keyof S]: S[K] extends Setting<infer T> ? T : never
 }
 
-type Words = { readonly placeholder: string; readonly description: string; readonly default?: string }
+export type Words = { readonly placeholder: string; readonly description: string; readonly default?: string }
 
 const maxListed = 1000
 

@@ -3,7 +3,7 @@ import { createWriteStream } from 'node:fs'
 import { open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { encodeBackup } from '../../apiservice/store/backup.ts'
+import { backupPath, encodeBackup } from '../../apiservice/store/backup.ts'
 import { syncDirectory } from '../../apiservice/store/directory.ts'
 import { backupIn, repairStore, restoreStore, withStoreIn } from '../../apiservice/store/offline.ts'
 import { StoreOpenError } from '../../apiservice/store/open-error.ts'
@@ -14,7 +14,6 @@ import { systemClock, toTime } from '../kernel/clock.ts'
 import { silentLogger } from '../kernel/log.ts'
 import { noMetrics } from '../kernel/metrics.ts'
 
-const backupPath = '/store/backup'
 const unserved = { clock: systemClock, log: silentLogger, metrics: noMetrics }
 
 function storeOf(home: string): string {
