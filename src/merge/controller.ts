@@ -152,6 +152,7 @@ export class MergeController {
 
   #toldTo({ cluster, consumers }: Contribution, { merged, service }: Published): Told {
     return {
+      cluster,
       conflicts: conflictsIn(merged, cluster),
       service,
       // Asked of all members, and of use only where somebody chose.

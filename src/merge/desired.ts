@@ -129,6 +129,8 @@ export function releasedService(current: ClusterSetService, time: string): Clust
 
 /** What there is to tell to one export. */
 export type Told = {
+  /** Whose export it is. */
+  readonly cluster: string
   readonly conflicts: readonly Conflict[]
   readonly service: ClusterSetService
   readonly taken: Taken | undefined
@@ -147,7 +149,11 @@ export function desiredConditions(
     const kept = current.filter(({ type }) => type === 'Ready')
     return withCondition(kept, { type: 'Ready', ...unmerged(standing), ...stamp })
   }
-  const ready = withCondition(current, { type: 'Ready', ...readiness(outcome.service), ...stamp })
+  const ready = withCondition(current, {
+    type: 'Ready',
+    ...readiness(outcome, exported.spec.consumers),
+    ...stamp,
+  })
   const agreed = withCondition(ready, { type: 'Conflict', ...conflictOf(outcome.conflicts), ...stamp })
   const { taken } = outcome
   if (taken === undefined) return agreed.filter(({ type }) => type !== takenCondition)
@@ -162,13 +168,38 @@ function unmerged(standing: Standing): Ready {
     : { status: 'False', reason: 'Failed', message: standing.message }
 }
 
-function readiness({ spec, status }: ClusterSetService): Ready {
-  const { problem } = status
-  const lacksAddress = spec.type === 'ClusterSetIP' && spec.ips.length === 0
-  if (problem !== undefined && lacksAddress) {
-    return { status: 'False', reason: 'Failed', message: problem.message }
-  }
-  return { status: 'True', reason: 'Exported', message: problem?.message ?? '' }
+/** An export is not ready while some of those for whom it is have no address; it says who, as far as it chose them itself. */
+function readiness(
+  { cluster, service: { spec, status } }: Told,
+  chosen: readonly string[] | undefined,
+): Ready {
+  const onlyOne = { consumers: undefined, clusters: [cluster], spec, problem: status.problem }
+  const audiences = status.audiences ?? [onlyOne]
+  const reached = audiences.filter(({ clusters }) => clusters.includes(cluster))
+  const problems = reached.flatMap(({ problem, ...audience }) => {
+    if (problem === undefined) return []
+    const lacksAddress = audience.spec.type === 'ClusterSetIP' && audience.spec.ips.length === 0
+    const whom = reached.length === 1 ? '' : forWhom(audience.consumers, chosen && [cluster, ...chosen])
+    return [{ lacksAddress, message: `${whom}${problem.message}` }]
+  })
+  const failed = problems.filter(({ lacksAddress }) => lacksAddress)
+  if (failed.length > 0) return { status: 'False', reason: 'Failed', message: messageOf(failed) }
+  return { status: 'True', reason: 'Exported', message: messageOf(problems) }
+}
+
+/** A condition's message has room for 32768 characters. */
+const maxShown = 20
+
+/** Whom another export was made for is not told. */
+function forWhom(consumers: readonly string[] = [], own: readonly string[] = []): string {
+  const known = consumers.filter(id => own.includes(id))
+  if (known.length === 0) return 'for some clusters: '
+  const more = known.length - maxShown
+  return `for ${known.slice(0, maxShown).join(', ')}${more > 0 ? ` and ${more} more` : ''}: `
+}
+
+function messageOf(problems: readonly { readonly message: string }[]): string {
+  return [...new Set(problems.map(({ message }) => message))].slice(0, maxShown).join('; ')
 }
 
 /** KEP-1645: on all exports of the service, the winner's included; reasons joined by commas in canonical order. */

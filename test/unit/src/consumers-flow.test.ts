@@ -92,6 +92,43 @@ describe('an export for chosen clusters', () => {
     expect(await fleet.member('c3').slicesOf('web')).toEqual([])
   })
 
+  it('is ready when all have an address for whom it is, and names those who have not', async () => {
+    fleet.stop()
+    fleet = await memoryFleet({ members: ['c1', 'c2', 'c3'], cidrs: ['10.7.0.0/30'] })
+    for (const name of ['first', 'second']) {
+      await fleet.member('c1').apply(services, service(name))
+      await fleet.member('c1').apply(serviceExports, serviceExport(name))
+    }
+    await fleet.settle()
+    // The oldest export, which needs no address, is for its own cluster; what c2 exports needs one.
+    await exportWeb(fleet.member('c1'), { spec: headless })
+    await exportFor('c1', '')
+    await fleet.clock.advance(5_000)
+    await exportWeb(fleet.member('c2'), { address: '10.2.0.1' })
+    await exportFor('c2', 'c3')
+    const readyOf = async (id: string): Promise<string> => {
+      const there = await fleet
+        .member(id)
+        .local.get(serviceExports, { namespace: 'shop', name: 'web' }, never)
+      const { status, reason, message } = there.status?.conditions?.find(({ type }) => type === 'Ready') ?? {}
+      return `${status}/${reason} ${message}`
+    }
+    expect(await readyOf('c1')).toBe('True/Exported ')
+    expect(await readyOf('c2')).toMatch(/^False\/Failed no free/)
+    // For others as well, whom it does not lack one: those that it chose are named, whoever else may import is not.
+    await fleet.member('c2').apply(services, service('web', headless))
+    await exportFor('c1', 'c3')
+    await fleet.member('c1').apply(services, service())
+    await fleet.settle()
+    expect(await readyOf('c2')).toMatch(/^False\/Failed for c3: no free/)
+    expect(await readyOf('c1')).toMatch(/^False\/Failed for c1: no free/)
+    await fleet.member('c1').remove(serviceExports, { namespace: 'shop', name: 'first' })
+    await fleet.settle()
+    await fleet.clock.advance(61_000)
+    await fleet.settle()
+    expect([await readyOf('c1'), await readyOf('c2')]).toEqual(['True/Exported ', 'True/Exported '])
+  })
+
   it('says which of them have imported it', async () => {
     await exportWeb(fleet.member('c1'))
     await exportFor('c1', 'c2,c3,c9')
