@@ -51,6 +51,10 @@ export class ImportFlow {
       })
     }
     this.#exports.onSent(key => this.#imports.add(key))
+    // Addresses that were this cluster's own may clash now, and the other way round.
+    this.#context.onNetworks(() => {
+      for (const { metadata } of informers.serviceImports.list()) this.#imports.add(keyOf(metadata))
+    })
     informers.serviceImports.onChange(({ before, after }) => {
       const imported = (after ?? before)?.metadata
       if (imported !== undefined) this.#imports.add(keyOf(imported))

@@ -38,6 +38,8 @@ export type MemberFlowOptions = {
   readonly families: readonly Family[]
   /** The blocks of addresses that this cluster uses by itself, as they are known by now. */
   networks(): Networks
+  /** Told when others are known. */
+  onNetworks(listener: () => void): void
   /** The authorities of the hub that this cluster trusts, by name. */
   trusts(): readonly string[]
   /** How often the hub is told that this cluster is there. */

@@ -45,6 +45,7 @@ const serviceImports = resource(ServiceImportKind)
 /** Keeps one ServiceImport of this cluster what the hub says that it is. */
 export class ImportController {
   readonly #options: ImportOptions
+  /** By import, as long as it is there. */
   readonly #clashes = new Map<string, string>()
 
   constructor(options: ImportOptions) {
@@ -58,6 +59,7 @@ export class ImportController {
     if (known === 'unknown') return
     const service = this.#addressed(ref, known)
     if (service === undefined) {
+      this.#clashes.delete(keyOf(ref))
       if (current === undefined) return
       if (!isOurs(current)) return this.#tell(current, unexportedStatus(current, this.#now()), signal)
       log.info('import removed', { import: keyOf(ref) })

@@ -4,7 +4,6 @@ import { ClusterClient } from '../cluster/client.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { Routing } from '../derive/desired.ts'
 import type { ExportWarnings } from '../export-warnings.ts'
-import type { Networks } from '../heartbeat/lease.ts'
 import type { JoinToken } from '../identity/join-token.ts'
 import {
   askStanding,
@@ -26,7 +25,7 @@ import { agentSubject } from './component-rights.ts'
 import type { Context, Running } from './context.ts'
 import { exportWarners } from './export-warners.ts'
 import { type MemberCluster, ownCluster, realCluster } from './member-cluster.ts'
-import { followNetworks } from './networks.ts'
+import { type FollowedNetworks, followNetworks } from './networks.ts'
 import { type Opened, opening } from './opening.ts'
 import { openFoundation, type RunningServer, type ServerOptions, startServer } from './server.ts'
 
@@ -92,7 +91,7 @@ async function openMember(options: MemberOptions, context: Context, opened: Open
       local,
       routing,
       families: await cluster.families(inner.signal),
-      networks: followNetworks(cluster, options, inner),
+      ...followNetworks(cluster, options, inner),
     },
     inner,
   )
@@ -163,12 +162,12 @@ function membershipOptions({ home, clusterId }: MemberOptions, { clock }: Contex
   return { folder: join(home, 'hub'), clusterId, clock }
 }
 
-type AgentOptions = MemberOptions & {
-  /** The API servers of its cluster, as one. */
-  readonly local: Cluster
-  readonly families: readonly Family[]
-  networks(): Networks
-}
+type AgentOptions = MemberOptions &
+  FollowedNetworks & {
+    /** The API servers of its cluster, as one. */
+    readonly local: Cluster
+    readonly families: readonly Family[]
+  }
 
 /** What runs between the cluster and its hub. */
 class Agent {
@@ -220,6 +219,7 @@ class Agent {
       hubNamespace: membership.namespace,
       families: this.#options.families,
       networks: this.#options.networks,
+      onNetworks: this.#options.onNetworks,
       trusts: () => membership.trusts,
       heartbeatMs: this.#options.heartbeatMs ?? defaultHeartbeatMs,
       writesPerSecond: this.#options.writesPerSecond ?? defaultWritesPerSecond,

@@ -104,11 +104,14 @@ export class MemoryMember {
   readonly hub: Link
   warnings: ExportWarnings | undefined
   readonly #fleet: MemoryFleet
+  readonly #networkListeners: (() => void)[] = []
+  #networks: Networks
   #running = new AbortController()
 
   constructor(id: string, fleet: MemoryFleet) {
     this.id = id
     this.#fleet = fleet
+    this.#networks = fleet.options.networks?.[id] ?? { services: [], pods: [] }
     this.local = new TestCluster(id, fleet.clock)
     const skew = fleet.options.skews?.[id]
     this.hub = linkTo(skew === undefined ? fleet.hub : through(fleet.hub, skew))
@@ -123,7 +126,8 @@ export class MemoryMember {
         hub: this.hub,
         hubNamespace: memberNamespace(this.id),
         families: this.#fleet.options.families?.[this.id] ?? ['IPv4', 'IPv6'],
-        networks: () => this.#fleet.options.networks?.[this.id] ?? { services: [], pods: [] },
+        networks: () => this.#networks,
+        onNetworks: listener => this.#networkListeners.push(listener),
         trusts: () => [],
         heartbeatMs: 10_000,
         writesPerSecond: this.#fleet.options.writesPerSecond ?? 100_000,
@@ -139,6 +143,12 @@ export class MemoryMember {
 
   stop(): void {
     this.#running.abort()
+  }
+
+  /** It learns of other blocks that its cluster uses. */
+  learn(networks: Networks): void {
+    this.#networks = networks
+    for (const listener of this.#networkListeners) listener()
   }
 
   async namespace(name: string): Promise<void> {

@@ -123,6 +123,7 @@ function startAgent({ local, membership, plan }: Started): void {
       families: ['IPv4'],
       trusts: () => membership.trusts,
       networks: () => ({ services: ['10.96.0.0/14'], pods: [] }),
+      onNetworks: () => undefined,
       heartbeatMs: 10_000,
       writesPerSecond: 200,
       routing: 'shared',

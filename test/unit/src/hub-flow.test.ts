@@ -10,7 +10,6 @@ import {
   memoryFleet,
   serviceExports,
   services,
-  textOf,
 } from '../../support/memory-fleet.ts'
 import { exportWeb, headless, service, serviceExport } from '../../support/shop.ts'
 
@@ -104,29 +103,6 @@ describe('ClusterSetIPs', () => {
     await exportNamed(fleet, 'web')
     await fleet.settle()
     expect(await addressesOf(fleet)).toEqual([expect.stringMatching(/^10\.8\./)])
-  })
-
-  it('that are addresses of an importing cluster as well say so there, and nowhere else', async () => {
-    const networks = { c2: { services: ['10.96.0.0/16'], pods: ['10.7.0.0/16'] } }
-    const fleet = await fleetOf({ cidrs: ['10.7.0.0/24'], networks })
-    await exportWeb(fleet.member('c1'))
-    await fleet.settle()
-    const saysOf = async (id: string) => (await fleet.member(id).importOf('web'))?.status?.conditions
-    expect(await saysOf('c1')).toMatchObject([{ status: 'True', reason: 'Ready', message: '' }])
-    expect(await saysOf('c2')).toMatchObject([
-      {
-        status: 'True',
-        reason: 'Ready',
-        message: expect.stringMatching(
-          /^10\.7\.0\.\d+ is an address of pods of this cluster as well, which has 10\.7\.0\.0\/16$/,
-        ),
-      },
-    ])
-    await fleet.clock.advance(20_000)
-    const told = fleet.log.lines.filter(({ message }) => message === 'a ClusterSetIP clashes')
-    expect(told).toHaveLength(1)
-    const member = await fleet.hub.get(memberClusters, { name: 'c2' }, never)
-    expect(textOf(member.status?.conditions).AddressesApart).toBe('False/Overlap')
   })
 
   it('are kept for a service that comes back within the quarantine, also over a restart of the hub', async () => {
