@@ -61,7 +61,9 @@ export function startHubFlow(options: HubFlowOptions, signal: AbortSignal): HubF
   const log = options.log.child({ flow: 'hub' })
   const allocator = new Allocator(options.clusterSetCidrs)
   const memberClusters = startInformer(hub, resource(MemberClusterKind), { clock, log }, signal)
-  const wiring = { ...options, log, memberClusters, writer: new Writer(hub, options.metrics), signal }
+  const writer = new Writer(hub, options.metrics)
+  writer.informs(resource(MemberClusterKind), memberClusters)
+  const wiring = { ...options, log, memberClusters, writer, signal }
   const pools = new Pools(allocator, log)
   const started = Promise.all([startMerging(wiring, allocator, pools), startObserving(wiring, pools)]).then(
     () => undefined,
@@ -112,6 +114,8 @@ async function startMerging(wiring: Wiring, allocator: Allocator, pools: Pools):
   const exportedServices = startInformer(hub, resource(ExportedServiceKind), { clock, log }, signal)
   const clusterSetServices = startInformer(hub, resource(ClusterSetServiceKind), { clock, log }, signal)
   const importedServices = startInformer(hub, resource(ImportedServiceKind), { clock, log }, signal)
+  writer.informs(resource(ExportedServiceKind), exportedServices)
+  writer.informs(resource(ClusterSetServiceKind), clusterSetServices)
   const members = new Members(memberClusters)
   const controller = new MergeController({
     hub,

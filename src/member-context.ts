@@ -83,6 +83,9 @@ export function makeContext(given: MemberFlowOptions, signal: AbortSignal): Memb
   const options = { ...given, hub: standing.observe(given.hub) }
   const informers = startInformers({ ...options, log }, signal)
   const localPace = paceOf(options.writesPerSecond, options.clock)
+  const localWriter = new Writer(options.local, options.metrics, localPace)
+  const hubWriter = new Writer(options.hub, options.metrics, paceOf(options.writesPerSecond, options.clock))
+  informOfWrites(informers, localWriter, hubWriter)
   return {
     ...options,
     log,
@@ -91,8 +94,8 @@ export function makeContext(given: MemberFlowOptions, signal: AbortSignal): Memb
     informers,
     sources: new SliceSources(options.cluster),
     localPace,
-    localWriter: new Writer(options.local, options.metrics, localPace),
-    hubWriter: new Writer(options.hub, options.metrics, paceOf(options.writesPerSecond, options.clock)),
+    localWriter,
+    hubWriter,
     collected: service => collect(informers.serviceExports.get(service), informers.services.get(service)),
     queue: (name, writer, reconcile) => {
       const failed = new Set<string>()
@@ -124,6 +127,16 @@ export function makeContext(given: MemberFlowOptions, signal: AbortSignal): Memb
 function comesBack(thrown: unknown, cluster: string): boolean {
   const isAway = isReason(thrown, 'ServiceUnavailable', 'Timeout', 'ServerTimeout')
   return isAway || membershipRefusal(thrown, cluster) !== undefined
+}
+
+function informOfWrites(informers: ReturnType<typeof startInformers>, local: Writer, hub: Writer): void {
+  local.informs(resource(ServiceExportKind), informers.serviceExports)
+  local.informs(resource(ServiceImportKind), informers.serviceImports)
+  local.informs(resource(ServiceKind), informers.services)
+  local.informs(resource(EndpointSliceKind), informers.endpointSlices)
+  hub.informs(resource(ExportedServiceKind), informers.exportedServices)
+  hub.informs(resource(ExportedEndpointSliceKind), informers.exportedSlices)
+  hub.informs(resource(ImportedServiceKind), informers.importedServices)
 }
 
 function startInformers(options: MemberFlowOptions, signal: AbortSignal) {

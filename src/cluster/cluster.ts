@@ -116,4 +116,6 @@ export interface Informer<O> {
   list(namespace?: string): readonly O[]
   /** Called after the copy has changed; changes that happened before are delivered as creations, in a later turn. */
   onChange(listener: (change: Change<O>) => void): void
+  /** Takes in what a write has answered before the watch tells of it, so that nobody acts twice on what was there before. */
+  note(object: O): void
 }

@@ -13,6 +13,7 @@ import {
   type Resource,
   type Selection,
 } from './cluster.ts'
+import { Copy } from './copy.ts'
 
 type WithMetadata = { readonly metadata: ObjectMeta }
 
@@ -38,7 +39,8 @@ const nobody = 'isthmus.dev.none'
  * it was; when the server no longer keeps that revision, or refuses the watch, everything is listed again and the
  * difference is told as changes. An object that was deleted and created again in between is told as both. Failures are
  * retried for ever, after 0.1 to 15 s. The copy leaves out `metadata.managedFields`, which is often the larger part of an
- * object: whoever writes an object without it leaves its managers as they are.
+ * object: whoever writes an object without it leaves its managers as they are. Versions of objects are compared as
+ * numbers, as KEP-5504 allows: what was noted is not told again by the watch, nor undone by what it tells of before.
  */
 export function startInformer<O extends WithMetadata>(
   cluster: InformerSource,
@@ -68,30 +70,13 @@ function withoutManagers<O extends WithMetadata>(object: O): O {
   return { ...object, metadata }
 }
 
-class Copy<O extends WithMetadata> {
-  readonly #namespaces = new Map<string, Map<string, O>>()
+function isLater(resourceVersion: string, than: string): boolean {
+  return Number(resourceVersion) > Number(than)
+}
 
-  get(ref: Ref): O | undefined {
-    return this.#namespaces.get(ref.namespace ?? '')?.get(ref.name)
-  }
-
-  set(object: O): void {
-    const { namespace = '', name } = object.metadata
-    const objects = this.#namespaces.get(namespace) ?? new Map<string, O>()
-    this.#namespaces.set(namespace, objects)
-    objects.set(name, object)
-  }
-
-  delete(ref: Ref): void {
-    const objects = this.#namespaces.get(ref.namespace ?? '')
-    objects?.delete(ref.name)
-    if (objects?.size === 0) this.#namespaces.delete(ref.namespace ?? '')
-  }
-
-  list(namespace?: string): readonly O[] {
-    if (namespace !== undefined) return [...(this.#namespaces.get(namespace)?.values() ?? [])]
-    return [...this.#namespaces.values()].flatMap(objects => [...objects.values()])
-  }
+/** Whether the copy has this version, or one after it, before the watch tells of it. */
+function isNoted(there: string, told: string): boolean {
+  return Number(there) >= Number(told)
 }
 
 class ListWatch<O extends WithMetadata> implements Informer<O> {
@@ -135,6 +120,18 @@ class ListWatch<O extends WithMetadata> implements Informer<O> {
     })
   }
 
+  note(object: O): void {
+    const { namespace } = this.#options
+    const { resourceVersion = '' } = object.metadata
+    // Whether the watch has told of it, or of its end, is known by where the watch is.
+    if (this.#resourceVersion === undefined || !isLater(resourceVersion, this.#resourceVersion)) return
+    if (namespace !== undefined && namespace !== object.metadata.namespace) return
+    const there = this.#copy.get(object.metadata)?.metadata.resourceVersion
+    if (there !== undefined && !isLater(resourceVersion, there)) return
+    if (isLater(resourceVersion, this.#seen)) this.#seen = resourceVersion
+    this.#upsert(withoutManagers(object))
+  }
+
   /** Resolves after the first list; following goes on behind it. */
   run(signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -169,15 +166,16 @@ class ListWatch<O extends WithMetadata> implements Informer<O> {
       this.#wasCut = false
       return
     }
+    const seen = this.#seen
     const { fieldSelector, namespace } = selectionOf(this.#options)
     const none = [fieldSelector, `metadata.name=${nobody}`].filter(part => part !== undefined).join(',')
     const selection = { ...(namespace === undefined ? {} : { namespace }), fieldSelector: none }
     const { resourceVersion } = await this.#cluster.list(this.#resource, selection, signal)
     this.#wasCut = false
-    if (Number(resourceVersion) >= Number(this.#seen)) return
+    if (Number(resourceVersion) >= Number(seen)) return
     this.#resourceVersion = undefined
     this.#options.log.warn('the server has gone back to an earlier revision, listing again', {
-      seen: this.#seen,
+      seen,
       now: resourceVersion,
     })
   }
@@ -193,13 +191,14 @@ class ListWatch<O extends WithMetadata> implements Informer<O> {
       if (restored || before?.metadata.resourceVersion !== object.metadata.resourceVersion)
         this.#upsert(withoutManagers(object))
     }
-    this.#advance(listed.resourceVersion)
+    this.#resourceVersion = listed.resourceVersion
+    this.#seen = listed.resourceVersion
     this.#hasSynced = true
   }
 
   #advance(resourceVersion: string): void {
     this.#resourceVersion = resourceVersion
-    this.#seen = resourceVersion
+    if (!isLater(this.#seen, resourceVersion)) this.#seen = resourceVersion
   }
 
   async #watch(signal: AbortSignal): Promise<void> {
@@ -225,9 +224,14 @@ class ListWatch<O extends WithMetadata> implements Informer<O> {
       this.#advance(event.resourceVersion)
       return
     }
-    if (event.type === 'DELETED') this.#remove(event.object)
-    else this.#upsert(withoutManagers(event.object))
-    this.#advance(event.object.metadata.resourceVersion ?? this.#seen)
+    const { resourceVersion = this.#seen } = event.object.metadata
+    const there = this.#copy.get(event.object.metadata)?.metadata.resourceVersion
+    if (event.type === 'DELETED') {
+      if (there === undefined || !isLater(there, resourceVersion)) this.#remove(event.object)
+    } else if (there === undefined || !isNoted(there, resourceVersion)) {
+      this.#upsert(withoutManagers(event.object))
+    }
+    this.#advance(resourceVersion)
   }
 
   #upsert(after: O): void {

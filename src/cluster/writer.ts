@@ -2,7 +2,7 @@ import type { ObjectMeta } from '../api/meta.ts'
 import { isReason } from '../kernel/errors.ts'
 import type { Counter, Metrics } from '../kernel/metrics.ts'
 import type { Pace } from '../kernel/pace.ts'
-import type { Cluster, Resource, WriteOptions } from './cluster.ts'
+import type { Cluster, Informer, Resource, WriteOptions } from './cluster.ts'
 
 /** Verbs are those of authorization. */
 type Write = {
@@ -23,6 +23,8 @@ export class Writer {
   readonly #pace: Pace | undefined
   readonly #writes: Counter
   readonly #listeners: (() => void)[] = []
+  /** By resource. */
+  readonly #informers = new Map<string, (written: Written) => void>()
 
   /** Every write waits for its turn when there is a pace, and is tried again when the server is overloaded. */
   constructor(cluster: Cluster, metrics: Metrics, pace?: Pace) {
@@ -35,6 +37,12 @@ export class Writer {
     })
   }
 
+  /** The informer knows of what is written here from the answer on. */
+  informs<O extends Written>(resource: Resource<O>, informer: Informer<O>): void {
+    // What is written of a resource is of its type.
+    this.#informers.set(nameOf(resource), written => informer.note(written as O))
+  }
+
   /** Called after each write that was carried out: the server can be reached. */
   onWritten(listener: () => void): void {
     this.#listeners.push(listener)
@@ -42,7 +50,7 @@ export class Writer {
 
   create<O extends Written>(resource: Resource<O>, object: O, signal: AbortSignal): Promise<O | undefined> {
     const write = () => this.#cluster.create(resource, object, signal)
-    return this.#write({ resource, verb: 'create' }, write, signal)
+    return this.#noted(resource, this.#write({ resource, verb: 'create' }, write, signal))
   }
 
   /** Replaces exactly the version whose resourceVersion the object carries. */
@@ -54,7 +62,7 @@ export class Writer {
   ): Promise<O | undefined> {
     const { subresource = '' } = options
     const write = () => this.#cluster.replace(resource, object, options, signal)
-    return this.#write({ resource, subresource, verb: 'update' }, write, signal)
+    return this.#noted(resource, this.#write({ resource, subresource, verb: 'update' }, write, signal))
   }
 
   /** Deletes this object and none of the same name that came after it. */
@@ -64,6 +72,15 @@ export class Writer {
     const options = { ...(uid === undefined ? {} : { uid }), signal }
     const write = () => this.#cluster.delete(resource, ref, options)
     await this.#write({ resource, verb: 'delete' }, write, signal)
+  }
+
+  async #noted<O extends Written>(
+    resource: Resource<O>,
+    writing: Promise<O | undefined>,
+  ): Promise<O | undefined> {
+    const written = await writing
+    if (written !== undefined) this.#informers.get(nameOf(resource))?.(written)
+    return written
   }
 
   async #write<T>(
@@ -98,6 +115,10 @@ export class Writer {
       }
     }
   }
+}
+
+function nameOf({ group, plural }: Resource<unknown>): string {
+  return `${plural}.${group}`
 }
 
 function isStale(verb: Write['verb'], thrown: unknown): boolean {

@@ -80,8 +80,14 @@ export class EndpointsController {
     }
     if (current !== undefined && sameSlice(current, verdict.present)) return
     if (current !== undefined) await local.replace(endpointSlices, verdict.present, {}, signal)
-    else if (acceptsObjects(this.#options.namespaces.get({ name: ref.namespace ?? '' })))
-      await this.#create(verdict.present, signal)
+    else if (this.#mayCreate(ref, source)) await this.#create(verdict.present, signal)
+  }
+
+  /** Where the cluster routes, slices come after the import that they go with: it brings them back. */
+  #mayCreate({ namespace = '' }: Ref, source: Source | undefined): boolean {
+    if (!acceptsObjects(this.#options.namespaces.get({ name: namespace }))) return false
+    const route = source && this.#route(source.service)
+    return route === undefined || route.importUid !== undefined
   }
 
   /** A slice that no source stands for. It is too much only when all sources of its cluster are known. */

@@ -77,6 +77,26 @@ describe('one change of an endpoint', () => {
   })
 })
 
+describe('one import', () => {
+  it('is written once, its slice once, its Service once, and their statuses once', async () => {
+    fleet = await memoryFleet({ members: ['c1', 'c2'], routing: 'shared' })
+    await happens(...exporting('c1@10'))
+    const { writes } = fleet.member('c2').local
+    const ours = writes.filter(({ resource }) => resource.plural !== 'namespaces')
+    const texts = ours.map(({ resource, subresource, verb }) => `${verb} ${resource.plural} ${subresource}`)
+    expect(texts).toHaveLength(5)
+    expect(new Set(texts)).toEqual(
+      new Set([
+        'create endpointslices ',
+        'create serviceimports ',
+        'create services ',
+        'replace serviceimports status',
+        'replace services status',
+      ]),
+    )
+  })
+})
+
 type Endpoints = readonly (ReturnType<typeof endpoint> & { readonly hostname?: string })[]
 
 function sliceOfBlock(block: number, endpoints: Endpoints): Act {

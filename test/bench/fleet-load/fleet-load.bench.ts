@@ -130,6 +130,7 @@ async function written(workers: Workers): Promise<Written> {
 
 /** Milliseconds until every import, slice and derived Service is written. */
 async function settle(workers: Workers): Promise<number> {
+  if (process.env.FLEET_LOAD_VERBOSE !== undefined) process.stderr.write('exporting\n')
   const startedMs = performance.now()
   const headless = Math.ceil(serviceCount / groups / headlessEvery) * groups
   const imports = serviceCount * importersEach

@@ -40,6 +40,85 @@ function setup(intercept: (request: MemoryRequest) => void = () => undefined) {
   return { clock, log, stop, cluster, informer, changes }
 }
 
+/** An informer whose watch tells of changes only when it is let. */
+async function behind() {
+  const clock = manualClock()
+  const cluster = new MemoryCluster({ name: 'east', clock })
+  let release = (): void => undefined
+  const gate = { held: Promise.resolve() }
+  const source: InformerSource = {
+    name: 'east',
+    list: (...args) => cluster.list(...args),
+    async *watch(...args) {
+      for await (const event of cluster.watch(...args)) {
+        await gate.held
+        yield event
+      }
+    },
+  }
+  const informer = startInformer(source, configMaps, { clock, log: memoryLogger() }, never)
+  const changes: string[] = []
+  informer.onChange(change => changes.push(sign(change)))
+  await informer.synced
+  await settled()
+  return {
+    cluster,
+    informer,
+    changes,
+    hold: (): void => {
+      gate.held = new Promise(resolve => {
+        release = resolve
+      })
+    },
+    release: async (): Promise<void> => {
+      release()
+      await settled()
+    },
+  }
+}
+
+describe('an informer that is told of writes', () => {
+  it('has them at once, and tells of each once', async () => {
+    const { changes, cluster, hold, informer, release } = await behind()
+    hold()
+    informer.note(await cluster.create(configMaps, aConfigMap('a'), never))
+    const patch = { data: { value: '2' } }
+    informer.note(await cluster.mergePatch(configMaps, shop('a'), patch, { signal: never }))
+    expect(informer.get(shop('a'))).toMatchObject({ data: { value: '2' } })
+    expect(changes).toEqual(['+a', '~a'])
+    await cluster.create(configMaps, aConfigMap('b'), never)
+    await release()
+    expect(changes).toEqual(['+a', '~a', '+b'])
+  })
+
+  it('does not take the end of an object for that of the one that came after it', async () => {
+    const { changes, cluster, hold, informer, release } = await behind()
+    await cluster.create(configMaps, aConfigMap('a'), never)
+    await settled()
+    hold()
+    await cluster.delete(configMaps, shop('a'), { signal: never })
+    informer.note(await cluster.create(configMaps, aConfigMap('a', '2'), never))
+    await release()
+    expect(changes).toEqual(['+a', '-a', '+a'])
+    expect(informer.get(shop('a'))).toMatchObject({ data: { value: '2' } })
+  })
+
+  it('does not bring back what the watch has said to be gone, nor what it was before', async () => {
+    const { changes, cluster, informer } = await behind()
+    const created = await cluster.create(configMaps, aConfigMap('a'), never)
+    await settled()
+    await cluster.delete(configMaps, shop('a'), { signal: never })
+    await settled()
+    informer.note(created)
+    const first = await cluster.create(configMaps, aConfigMap('b'), never)
+    await cluster.mergePatch(configMaps, shop('b'), { data: { value: '2' } }, { signal: never })
+    await settled()
+    informer.note(first)
+    expect(changes).toEqual(['+a', '-a', '+b', '~b'])
+    expect(informer.get(shop('b'))).toMatchObject({ data: { value: '2' } })
+  })
+})
+
 describe('an informer', () => {
   it('keeps no managers of fields', async () => {
     const { cluster, informer } = setup()

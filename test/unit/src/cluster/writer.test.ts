@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { NamespaceKind } from '../../../../src/api/kinds/namespace.ts'
 import { ServiceExportKind } from '../../../../src/api/kinds/service-export.ts'
 import { resource } from '../../../../src/cluster/cluster.ts'
+import { startInformer } from '../../../../src/cluster/informer.ts'
 import { MemoryCluster } from '../../../../src/cluster/memory.ts'
 import { isNamespaceTerminating, Writer } from '../../../../src/cluster/writer.ts'
 import { never } from '../../../../src/kernel/abort.ts'
@@ -12,6 +13,7 @@ import {
   type StatusError,
   unavailable,
 } from '../../../../src/kernel/errors.ts'
+import { memoryLogger } from '../../../../src/kernel/log.ts'
 import { type Labels, type Metrics, noMetrics } from '../../../../src/kernel/metrics.ts'
 import { manualClock } from '../../../support/manual-clock.ts'
 import { serviceExport } from '../../../support/shop.ts'
@@ -86,6 +88,28 @@ describe('Writer', () => {
     await expect(writer.delete(exports, serviceExport(), never)).rejects.toMatchObject({ code: 404 })
   })
 })
+
+describe('an informer that a Writer informs', () => {
+  it('has what was written when the write ends', async () => {
+    const { cluster, writer } = setUp()
+    const clock = manualClock()
+    const quiet = { name: 'east', list: cluster.list.bind(cluster), watch: () => nothing() }
+    const informer = startInformer(quiet, exports, { clock, log: memoryLogger() }, never)
+    writer.informs(exports, informer)
+    await informer.synced
+    const created = await writer.create(exports, serviceExport(), never)
+    if (created === undefined) throw new Error('nothing was created')
+    expect(informer.get(created.metadata)).toEqual(created)
+    const labelled = { ...created, spec: { exportedLabels: { a: '1' } } }
+    const replaced = await writer.replace(exports, labelled, {}, never)
+    expect(informer.get(created.metadata)).toEqual(replaced)
+  })
+})
+
+/** A watch on which nothing comes. */
+async function* nothing(): AsyncGenerator<never> {
+  await new Promise(() => undefined)
+}
 
 describe('isNamespaceTerminating', () => {
   it('goes by the cause', () => {
