@@ -1,7 +1,6 @@
 // npm run soak [-- MINUTES]: stores that are killed, lose power and are damaged for some minutes, with another seed each
 // time; then the demo with one endpoint change a second, and the memory it takes (sum of PSS).
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { EndpointSliceKind } from '../src/api/kinds/endpoint-slice.ts'
 import { NamespaceKind } from '../src/api/kinds/namespace.ts'
 import { ServiceKind } from '../src/api/kinds/service.ts'
@@ -10,18 +9,13 @@ import type { ClusterClient } from '../src/cluster/client.ts'
 import { resource } from '../src/cluster/cluster.ts'
 import { sleep } from '../src/kernel/abort.ts'
 import { systemClock } from '../src/kernel/clock.ts'
+import { pssMegabytes } from '../test/bench/memory.ts'
 import { startFleet, temporaryFolder } from '../test/support/fleet.ts'
 import { contextClient } from '../test/support/fleet-client.ts'
 
 const minutes = Number(process.argv[2] ?? 10)
 const namespace = 'soak'
 const never = new AbortController().signal
-
-/** MB (10^6) of proportional set size. */
-function pssMb(pid: number): number {
-  const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')
-  return (Number(/^Pss:\s+(\d+) kB/m.exec(text)?.[1]) * 1024) / 1_000_000
-}
 
 async function prepare(cluster: ClusterClient): Promise<void> {
   const metadata = { name: 'web', namespace }
@@ -81,7 +75,7 @@ const fleet = await startFleet({ home: folder.path })
 const clients = await Promise.all(['east', 'west'].map(context => contextClient(fleet.kubeconfig, context)))
 try {
   for (const client of clients) await prepare(client)
-  process.stdout.write(`soak: start ${pssMb(fleet.pid).toFixed(0)} MB\n`)
+  process.stdout.write(`soak: start ${pssMegabytes(fleet.pid).toFixed(0)} MB\n`)
   for (let second = 1; second <= minutes * 60; second++) {
     const client = clients[second % 2]
     const addresses = [`10.1.${second % 250}.${1 + Math.floor(second / 250)}`]
@@ -92,11 +86,11 @@ try {
       { signal: never },
     )
     if (second % 60 === 0)
-      process.stdout.write(`soak: minute ${second / 60}: ${pssMb(fleet.pid).toFixed(0)} MB\n`)
+      process.stdout.write(`soak: minute ${second / 60}: ${pssMegabytes(fleet.pid).toFixed(0)} MB\n`)
     await sleep(systemClock, 1_000, never)
   }
-  process.stdout.write(`soak: end ${pssMb(fleet.pid).toFixed(0)} MB (limit 300)\n`)
-  process.exitCode = pssMb(fleet.pid) < 300 ? 0 : 1
+  process.stdout.write(`soak: end ${pssMegabytes(fleet.pid).toFixed(0)} MB (limit 300)\n`)
+  process.exitCode = pssMegabytes(fleet.pid) < 300 ? 0 : 1
 } finally {
   for (const client of clients) client.close()
   await fleet.stop()

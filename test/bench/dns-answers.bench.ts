@@ -11,14 +11,13 @@ import {
   ask,
   type Load,
   type Measured,
-  median,
   requireDnsperf,
   type Server,
   startScript,
   stopScript,
 } from './dns-load.ts'
 import { createServices } from './dns-services.ts'
-import { quantile } from './load.ts'
+import { median, quantile } from './quantile.ts'
 
 const rounds = 3
 const seconds = 3

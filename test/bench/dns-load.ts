@@ -5,7 +5,6 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
-import { quantile } from './load.ts'
 
 const run = promisify(execFile)
 
@@ -83,11 +82,4 @@ function cpuSeconds(pid: number): number {
 /** What a process holds in memory. */
 export function residentMegabytes(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
-}
-
-export function median(values: readonly number[]): number {
-  return quantile(
-    values.toSorted((one, other) => one - other),
-    0.5,
-  )
 }

@@ -15,7 +15,7 @@ import { silentLogger } from '../../src/kernel/log.ts'
 import { startFleet, temporaryFolder } from '../support/fleet.ts'
 import { contextClient } from '../support/fleet-client.ts'
 import type { Bench, Row } from './bench.ts'
-import { quantile } from './load.ts'
+import { quantile } from './quantile.ts'
 
 const rounds = 40
 const namespace = 'bench'

@@ -14,7 +14,7 @@ import { freePorts, temporaryFolder } from '../../support/fleet.ts'
 import { contextClient } from '../../support/fleet-client.ts'
 import { startRole } from '../../support/role-process.ts'
 import type { Bench, Row } from '../bench.ts'
-import { quantile } from '../load.ts'
+import { quantile } from '../quantile.ts'
 import type { FromWorker, MemberPlan, ServerPlan, ServicePlan, ToWorker } from './plan.ts'
 
 const [memberCount = 100, serviceCount = 2_000] = (process.env.FLEET_LOAD ?? '100x2000')

@@ -41,6 +41,7 @@ export type ClusterOptions = {
   readonly families: Families
   readonly programs: Programs
   readonly featureGates: Readonly<Record<string, boolean>>
+  readonly etcdFlags: Flags
   readonly apiServerFlags: Flags
   readonly controllerFlags: Flags
 }

@@ -35,6 +35,7 @@ export type LabOptions = {
   /** Of nodes, pods and Services; both unless told. */
   readonly families?: Families
   readonly featureGates?: Readonly<Record<string, boolean>>
+  readonly etcdFlags?: Flags
   readonly apiServerFlags?: Flags
   readonly controllerFlags?: Flags
 }
@@ -63,6 +64,7 @@ export async function startClusters(options: LabOptions): Promise<Lab> {
       families: options.families ?? 'dual',
       programs: found,
       featureGates: options.featureGates ?? {},
+      etcdFlags: options.etcdFlags ?? {},
       apiServerFlags: options.apiServerFlags ?? {},
       controllerFlags: options.controllerFlags ?? {},
     }))

@@ -15,6 +15,7 @@ export type ControlPlaneOptions = {
   readonly port: number
   readonly serviceNetworks: readonly string[]
   readonly featureGates: Readonly<Record<string, boolean>>
+  readonly etcdFlags: Flags
   readonly apiServerFlags: Flags
   readonly controllerFlags: Flags
   kubeconfig(client: ClientName): string
@@ -49,16 +50,19 @@ function etcdSocket(options: ControlPlaneOptions): string {
 
 function etcdFlags(options: ControlPlaneOptions): readonly string[] {
   const peers = `unix://${join(options.folder, 'etcd-peer.sock')}`
-  return toArguments({
-    'data-dir': join(options.folder, 'etcd'),
-    'listen-client-urls': etcdSocket(options),
-    'advertise-client-urls': etcdSocket(options),
-    'listen-peer-urls': peers,
-    'initial-advertise-peer-urls': peers,
-    'initial-cluster': `default=${peers}`,
-    'log-level': 'warn',
-    'unsafe-no-fsync': true,
-  })
+  return toArguments(
+    {
+      'data-dir': join(options.folder, 'etcd'),
+      'listen-client-urls': etcdSocket(options),
+      'advertise-client-urls': etcdSocket(options),
+      'listen-peer-urls': peers,
+      'initial-advertise-peer-urls': peers,
+      'initial-cluster': `default=${peers}`,
+      'log-level': 'warn',
+      'unsafe-no-fsync': true,
+    },
+    options.etcdFlags,
+  )
 }
 
 function apiServerFlags(options: ControlPlaneOptions): readonly string[] {

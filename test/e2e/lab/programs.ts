@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { buildGo, type GoProgram } from '../../support/go-module.ts'
+import { buildGo, builtGo, type GoProgram } from '../../support/go-module.ts'
 
 export type Part =
   | 'etcd'
@@ -36,6 +36,11 @@ export function programs(assets: boolean): Programs {
       return existsSync(path) ? path : undefined
     },
   }
+}
+
+/** Whether ours were built before. */
+export function builtKubernetes(): boolean {
+  return builtGo(kubernetesProgram()) !== undefined
 }
 
 /** The folder in which every name of a Kubernetes program leads to the one program that is them all. */
