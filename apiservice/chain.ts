@@ -1,8 +1,8 @@
 /**
  * The order of a request, from the outside in. A stage feels what comes below it and nothing of what stands above:
  *
- *     render → recover → drain → deadline → authn → audit → impersonation → in flight → authz → ┬ health, metrics, discovery
- *                                                                                       └ acceptable → registry
+ *     render → recover → drain → deadline → authn → audit → impersonation → fairness → authz → ┬ health, metrics, discovery
+ *                                                                                      └ acceptable → registry
  */
 import { noSuchPath } from '../src/kernel/errors.ts'
 import type { ApiRequest, Handler, Reply, Responder, Stage } from './contract.ts'
@@ -17,7 +17,7 @@ export type ChainParts = {
   readonly audit: Stage
   readonly auditImpersonated: Stage
   readonly impersonate: Stage
-  readonly maxInFlight: Stage
+  readonly fairness: Stage
   readonly authorize: Stage
   readonly requireAcceptable: Stage
   /** Everything that is no resource: each answers its own paths and leaves the others. */
@@ -46,8 +46,8 @@ function known(parts: ChainParts): Handler {
   // Who may impersonate is decided for the user who is really there, all below for the one impersonated.
   return parts.impersonate(
     parts.auditImpersonated(
-      // Needs to know the user: system:masters must reach an overloaded server.
-      parts.maxInFlight(
+      // Needs to know the user: each waits for himself, and system:masters must reach an overloaded server.
+      parts.fairness(
         // 401 before 403 before 404: strangers do not learn what exists, and no body of theirs is read.
         parts.authorize(byPath(parts)),
       ),

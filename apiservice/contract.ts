@@ -64,6 +64,8 @@ export type RequestNotes = {
   annotations?: Map<string, string>
   /** The document that was sent, once it has been read. */
   document?: unknown
+  /** Called when the response is out, or its client gone; present when somebody waits for that. */
+  whenSent?: () => void
 }
 
 export type ApiRequest = {

@@ -15,11 +15,11 @@ import { authzStage } from './authz/stage.ts'
 import { makeChain, type NonResource } from './chain.ts'
 import type { AdmissionPlugin, Authenticator, Authorizer, Review, View } from './contract.ts'
 import { makeDiscovery } from './discovery/handler.ts'
+import { fairness, type InFlightLimits } from './fairness/stage.ts'
 import { deadline } from './http/deadline.ts'
 import { type Drain, makeDrain, refuseWhenDraining } from './http/drain.ts'
 import { Exchanges } from './http/exchange.ts'
 import { type HealthCheck, makeHealth } from './http/health.ts'
-import { maxInFlight } from './http/in-flight.ts'
 import { listen, type TlsMaterial } from './http/listener.ts'
 import { recover } from './http/recover.ts'
 import { RequestMetrics, servedKey } from './http/request-metrics.ts'
@@ -54,6 +54,8 @@ export type ApiServerOptions = {
   readonly audit?: AuditStages | undefined
   /** How long it serves on after readyz has failed, for those in front of it to notice; not at all when absent. */
   readonly shutdownDelayMs?: number | undefined
+  /** How much is done at once; those of kube-apiserver when absent. */
+  readonly limits?: InFlightLimits | undefined
   readonly clock: Clock
   readonly log: Logger
   readonly metrics: Metrics
@@ -151,7 +153,7 @@ function compose(options: ApiServerOptions, drain: Drain, state: State) {
     audit: audit.requests,
     auditImpersonated: audit.impersonated,
     impersonate: impersonationStage(access),
-    maxInFlight: maxInFlight(metrics),
+    fairness: fairness(options),
     authorize: authzStage(authorizer),
     requireAcceptable,
     nonResources: [health, metricsText(metrics), storeBackup(options.store, clock), discovery],

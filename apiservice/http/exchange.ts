@@ -3,7 +3,7 @@ import { errorText } from '../../src/kernel/abort.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { internal, StatusError } from '../../src/kernel/errors.ts'
 import type { Logger } from '../../src/kernel/log.ts'
-import type { ApiRequest, Encoded, Responder } from '../contract.ts'
+import type { ApiRequest, Encoded, RequestNotes, Responder } from '../contract.ts'
 import { auditIdOf, type RawRequest, toApiRequest } from './request.ts'
 import type { RequestMetrics } from './request-metrics.ts'
 import { breakOff, type RawResponse, type ResponseHeaders, writeBody } from './respond.ts'
@@ -19,7 +19,11 @@ export type ExchangeOptions = {
   readonly maxUnreadBytes?: number
 }
 
-type Open = { readonly response: RawResponse; watch: WatchStream | undefined }
+type Open = {
+  readonly response: RawResponse
+  watch: WatchStream | undefined
+  notes: RequestNotes | undefined
+}
 
 type Exchange = {
   readonly raw: RawRequest
@@ -51,11 +55,12 @@ export class Exchanges {
   }
 
   handle(raw: RawRequest, response: RawResponse, target: string): void {
-    const open: Open = { response, watch: undefined }
+    const open: Open = { response, watch: undefined, notes: undefined }
     this.#open.add(open)
     const controller = new AbortController()
     response.once('close', () => {
       this.#open.delete(open)
+      open.notes?.whenSent?.()
       if (!response.writableEnded) controller.abort(clientGone)
       this.#wake()
     })
@@ -107,6 +112,7 @@ export class Exchanges {
     const warnings: string[] = []
     const request = readRequest(raw, exchange.target, text => warnings.push(text))
     const failed = request instanceof StatusError
+    if (!failed) open.notes = request.notes
     const encoded = failed ? plainStatus(request) : await this.#options.responder(request, signal)
     if (signal.aborted) return
     const auditId = failed ? auditIdOf(raw) : request.notes.auditId

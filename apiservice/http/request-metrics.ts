@@ -1,4 +1,5 @@
-import type { HistogramReading, Labels, MetricOptions, Metrics, Reading } from '../../src/kernel/metrics.ts'
+import { Counts } from '../../src/kernel/counts.ts'
+import type { Labels, MetricOptions, Metrics, Reading } from '../../src/kernel/metrics.ts'
 import type { RequestInfo } from '../contract.ts'
 
 /** The names and buckets are kube-apiserver's, so that dashboards made for it work. */
@@ -140,30 +141,6 @@ class Series {
 
   openWatches(): readonly Reading[] {
     return this.hasWatched ? [{ labels: this.labels, value: this.watches }] : []
-  }
-}
-
-/** A histogram as plain numbers. */
-class Counts {
-  readonly #bounds: readonly number[]
-  readonly #counts: number[]
-  #sum = 0
-
-  constructor(bounds: readonly number[]) {
-    this.#bounds = bounds
-    this.#counts = Array.from({ length: bounds.length + 1 }, () => 0)
-  }
-
-  add(value: number): void {
-    let bucket = 0
-    while (value > (this.#bounds[bucket] ?? Number.POSITIVE_INFINITY)) bucket++
-    this.#counts[bucket] = (this.#counts[bucket] ?? 0) + 1
-    this.#sum += value
-  }
-
-  readings(of: Labels): readonly HistogramReading[] {
-    const isEmpty = this.#counts.every(count => count === 0)
-    return isEmpty ? [] : [{ labels: of, counts: [...this.#counts], sum: this.#sum }]
   }
 }
 

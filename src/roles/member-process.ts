@@ -7,7 +7,7 @@ import { aggregation, aggregationOf } from './aggregation-settings.ts'
 import { auditing, auditOf } from './audit-settings.ts'
 import { announce, runUntilStopped } from './process.ts'
 import * as setting from './setting.ts'
-import { historyOf, listening, logLevel, portSetting } from './shared-settings.ts'
+import { historyOf, limitsOf, listening, logLevel, portSetting } from './shared-settings.ts'
 
 export const memberSettings = {
   home: setting.optional(
@@ -54,6 +54,7 @@ export function runMember(values: Values): Promise<void> {
       clientCa,
       shutdownDelayMs: values.shutdownDelay,
       history: historyOf(values),
+      limits: limitsOf(values),
       serviceCidrs: values.serviceCidr,
       advertise,
       audit,

@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { AuditLog } from '../../apiservice/audit/log-file.ts'
 import { type AuditStages, auditStages, noAudit } from '../../apiservice/audit/stage.ts'
+import type { InFlightLimits } from '../../apiservice/fairness/stage.ts'
 import type { TlsMaterial } from '../../apiservice/http/listener.ts'
 import { type ApiServer, type ApiServerOptions, startApiServer } from '../../apiservice/server.ts'
 import { followStore } from '../../apiservice/store/follow.ts'
@@ -38,6 +39,7 @@ export type ServerOptions = {
   readonly audit?: AuditSettings | undefined
   /** How long it serves on after it was told to stop; not at all when absent. */
   readonly shutdownDelayMs?: number | undefined
+  readonly limits?: InFlightLimits | undefined
   /** What is kept of older states; what the store takes by itself when absent. */
   readonly history?: Pick<StoreOptions, 'historyMs' | 'historyBytes'>
 }
@@ -165,6 +167,7 @@ function listen(
     tls: shownBy(surroundings),
     anonymous: true,
     shutdownDelayMs: options.shutdownDelayMs,
+    limits: options.limits,
     clock,
     log,
     metrics,

@@ -1,5 +1,5 @@
 /** Settings that several commands have. */
-
+import { defaultLimits, type InFlightLimits } from '../../apiservice/fairness/stage.ts'
 import { overlaps, parseCidr } from '../ip/cidr.ts'
 import { logLevels } from '../telemetry/logger.ts'
 import { UsageError } from './command.ts'
@@ -103,6 +103,25 @@ export const listening = {
     1,
     16_384,
   ),
+  maxRequestsInflight: setting.integer(
+    {
+      placeholder: 'N',
+      description:
+        'How many requests that read are done at once, watches excepted once they have begun; a quarter of them for one client. More wait, each client in its own queue.',
+      default: String(defaultLimits.readOnly),
+    },
+    1,
+    100_000,
+  ),
+  maxMutatingRequestsInflight: setting.integer(
+    {
+      placeholder: 'N',
+      description: 'The same for requests that write.',
+      default: String(defaultLimits.mutating),
+    },
+    1,
+    100_000,
+  ),
   shutdownDelay: setting.duration(
     {
       placeholder: 'TIME',
@@ -127,4 +146,12 @@ export function historyOf({
   readonly historyBytes: number
 } {
   return { historyMs: history, historyBytes: historySize * mib }
+}
+
+/** As the server takes it. */
+export function limitsOf(values: {
+  readonly maxRequestsInflight: number
+  readonly maxMutatingRequestsInflight: number
+}): InFlightLimits {
+  return { readOnly: values.maxRequestsInflight, mutating: values.maxMutatingRequestsInflight }
 }

@@ -34,8 +34,8 @@ export const elsewhere: Readonly<Record<number, readonly Proof[]>> = {
   ],
   131: [
     {
-      file: 'test/unit/apiservice/http/stages.test.ts',
-      title: 'refuses with 429 what is too much, reads and writes apart',
+      file: 'test/unit/apiservice/fairness/stage.test.ts',
+      title: 'refuses with 429 beyond the queue of the client, and not the others',
     },
   ],
   133: [

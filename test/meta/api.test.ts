@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { defaultLimits } from '../../apiservice/fairness/stage.ts'
 import { maxBodyBytes } from '../../apiservice/http/body.ts'
-import { defaultLimits } from '../../apiservice/http/in-flight.ts'
 import { maxStoredBytes } from '../../apiservice/registry/write.ts'
 import { withDefaults } from '../../apiservice/store/options.ts'
 import { kinds } from '../../src/api/kinds/index.ts'
@@ -50,7 +50,8 @@ describe('the documented limits', () => {
     expect(Object.fromEntries(told)).toMatchObject({
       'body of a request': mebibytes(maxBodyBytes),
       'object in the store': `${maxStoredBytes / 1024} KiB`,
-      'requests at once, watches excepted': `${defaultLimits.readOnly} that read, ${defaultLimits.mutating} that write`,
+      'requests at once, watches excepted once they have begun': `${defaultLimits.readOnly} that read, ${defaultLimits.mutating} that write; a quarter of them for one client`,
+      'requests of one client that wait for that': `${defaultLimits.readOnly} that read, ${defaultLimits.mutating} that write, for 15 seconds`,
       'changes kept for watches and older lists': `${store.historyMs / 60_000} minutes, at most ${store.historyEvents} changes or ${mebibytes(store.historyBytes)}`,
       'writes that wait for their commit': `${store.queuedWrites}, at most ${mebibytes(store.queuedBytes)}`,
     })
@@ -91,7 +92,7 @@ const missing: readonly (readonly [row: RegExp, missing: Missing])[] = [
   [/ServiceAccounts/, { path: '/api/v1/serviceaccounts', expected: 404 }],
   [/workloads/, { path: '/apis/apps', expected: 404 }],
   [/workloads/, { path: '/api/v1/pods', expected: 404 }],
-  [/priority and fairness/, { path: '/apis/flowcontrol.apiserver.k8s.io', expected: 404 }],
+  [/FlowSchemas/, { path: '/apis/flowcontrol.apiserver.k8s.io', expected: 404 }],
 ]
 
 describe('what is said to be missing', () => {

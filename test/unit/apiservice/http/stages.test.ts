@@ -2,12 +2,10 @@ import { describe, expect, it } from 'vitest'
 import type { Handler, Reply, Stage } from '../../../../apiservice/contract.ts'
 import { deadline } from '../../../../apiservice/http/deadline.ts'
 import { makeDrain, refuseWhenDraining } from '../../../../apiservice/http/drain.ts'
-import { maxInFlight } from '../../../../apiservice/http/in-flight.ts'
 import { recover } from '../../../../apiservice/http/recover.ts'
 import { never } from '../../../../src/kernel/abort.ts'
 import { conflict, internal } from '../../../../src/kernel/errors.ts'
 import { memoryLogger } from '../../../../src/kernel/log.ts'
-import { noMetrics } from '../../../../src/kernel/metrics.ts'
 import { type ApiRequestOptions, anApiRequest, aResourceInfo } from '../../../support/api-request.ts'
 import { manualClock, settled } from '../../../support/manual-clock.ts'
 
@@ -93,42 +91,6 @@ describe('deadline', () => {
     deadline(manualClock())(handler)(anApiRequest(), client.signal).catch(() => undefined)
     client.abort()
     expect(signals[0]?.aborted).toBe(true)
-  })
-})
-
-describe('max in flight', () => {
-  const get = { info: aResourceInfo({ verb: 'get' }) }
-  const create = { info: aResourceInfo({ verb: 'create' }) }
-  const masters = { name: 'root', groups: ['system:masters'], extra: {} }
-
-  it('refuses with 429 what is too much, reads and writes apart', async () => {
-    const { handler } = hangs()
-    const stage = maxInFlight(noMetrics, { readOnly: 2, mutating: 1 })(handler)
-    const reads = [1, 2].map(() => stage(anApiRequest(get), never))
-    await expect(stage(anApiRequest(get), never)).rejects.toMatchObject({
-      code: 429,
-      reason: 'TooManyRequests',
-      details: { retryAfterSeconds: 1 },
-    })
-    const write = stage(anApiRequest(create), never)
-    await expect(stage(anApiRequest(create), never)).rejects.toMatchObject({ code: 429 })
-    expect([...reads, write]).toHaveLength(3)
-  })
-
-  it('never refuses system:masters, and does not count watches', async () => {
-    const stage = maxInFlight(noMetrics, { readOnly: 0, mutating: 0 })(answers)
-    expect(await stage(anApiRequest({ ...get, user: masters }), never)).toBe(done)
-    expect(await stage(anApiRequest({ info: aResourceInfo({ verb: 'watch' }) }), never)).toBe(done)
-  })
-
-  it('has room again after an answer and after a failure', async () => {
-    const outcomes: Handler[] = [answers, () => Promise.reject(new Error('no')), answers]
-    const stage = maxInFlight(noMetrics, { readOnly: 1, mutating: 1 })((...call) =>
-      (outcomes.shift() ?? answers)(...call),
-    )
-    await stage(anApiRequest(get), never)
-    await expect(stage(anApiRequest(get), never)).rejects.toThrow('no')
-    expect(await stage(anApiRequest(get), never)).toBe(done)
   })
 })
 
