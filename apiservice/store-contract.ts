@@ -72,7 +72,15 @@ export type Follow = (scope: Scope, follower: Follower, signal: AbortSignal) => 
 export type WriteResult =
   | { readonly done: true; readonly object: StoredObject }
   /** The key holds another version than expected: `current`, or nothing. */
-  | { readonly done: false; readonly current: StoredObject | undefined }
+  | { readonly done: false; readonly current: StoredObject | undefined; readonly isGuarded?: never }
+  /** The guard of the write holds no more. */
+  | { readonly done: false; readonly current: undefined; readonly isGuarded: true }
+
+/**
+ * Makes a write depend on another object: it is only done while that one is at this revision, judged together with the
+ * write, so that nothing comes between. What a deposed leader sent is refused by it, however late it arrives.
+ */
+export type Guard = { readonly key: ObjectKey; readonly revision: Revision }
 
 /**
  * The store. One revision sequence for all resources, strictly increasing and never reused, also after a crash. A
@@ -90,11 +98,11 @@ export interface Store {
   snapshot(): Promise<Pick<ListResult, 'revision' | 'items'>>
   /** Delivers all changes after `after`; calls come in later turns of the event loop until the result is called. */
   watch(scope: Scope, after: Revision, listener: StoreListener): () => void
-  create(key: ObjectKey, body: Buffer): Promise<WriteResult>
+  create(key: ObjectKey, body: Buffer, guard?: Guard): Promise<WriteResult>
   /** Replaces exactly the version `expected`. */
-  update(key: ObjectKey, expected: Revision, body: Buffer): Promise<WriteResult>
+  update(key: ObjectKey, expected: Revision, body: Buffer, guard?: Guard): Promise<WriteResult>
   /** Deletes exactly the version `expected`. The result carries the revision of the deletion; `body` is its last state. */
-  delete(key: ObjectKey, expected: Revision, body?: Buffer): Promise<WriteResult>
+  delete(key: ObjectKey, expected: Revision, body?: Buffer, guard?: Guard): Promise<WriteResult>
   /** Why no write can be made at the moment, while reads and watches go on; undefined when writes can be made. */
   fault(): string | undefined
   /** Forgets history before `revision`. */

@@ -8,6 +8,7 @@ import type { AdmissionAttributes } from '../contract.ts'
 import type { Revision, StoredObject, WriteResult } from '../store-contract.ts'
 import { applyMediaType, contentTypeOf } from './document.ts'
 import { isLast } from './finalizer.ts'
+import { guarded } from './guard.ts'
 import { withManagers } from './ownership.ts'
 import { type Call, keyOf, type Resource } from './parts.ts'
 import { isUnchanged, withoutVersion } from './strategy.ts'
@@ -69,7 +70,9 @@ export const lostRaces = {
 function commit(call: Call, expected: Revision, isRemoved: boolean, body: Buffer): Promise<WriteResult> {
   const { store } = call.parts
   const key = keyOf(call)
-  return isRemoved ? store.delete(key, expected, body) : store.update(key, expected, body)
+  return guarded(call, guard =>
+    isRemoved ? store.delete(key, expected, body, guard) : store.update(key, expected, body, guard),
+  )
 }
 
 /** What becomes of an update: nothing when it changes nothing, the end when it was the last thing to wait for. */

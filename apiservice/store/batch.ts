@@ -1,23 +1,29 @@
-import type { ObjectKey, Revision, StoredObject, WriteResult } from '../store-contract.ts'
+import type { Guard, ObjectKey, Revision, StoredObject, WriteResult } from '../store-contract.ts'
 import { bodyOf, encodeRecord, type LogRecord } from './record.ts'
 import type { LogEntry } from './record-log.ts'
 import type { Timeline } from './timeline.ts'
 
-export type Write =
-  | { readonly verb: 'create'; readonly key: ObjectKey; readonly body: Buffer }
-  | { readonly verb: 'update'; readonly key: ObjectKey; readonly body: Buffer; readonly expected: Revision }
+export type Write = { readonly key: ObjectKey; readonly guard?: Guard | undefined } & (
+  | { readonly verb: 'create'; readonly body: Buffer }
+  | { readonly verb: 'update'; readonly body: Buffer; readonly expected: Revision }
   /** Without a body the last state is the one that is stored. */
-  | {
-      readonly verb: 'delete'
-      readonly key: ObjectKey
-      readonly body: Buffer | undefined
-      readonly expected: Revision
-    }
+  | { readonly verb: 'delete'; readonly body: Buffer | undefined; readonly expected: Revision }
+)
 
 /** What a write finds once its batch is durable. A version of the batch itself is the index of its record. */
-export type Outcome = { readonly done: boolean; readonly version: StoredObject | number | undefined }
+export type Outcome = {
+  readonly done: boolean
+  readonly version: StoredObject | number | undefined
+  readonly isGuarded?: true
+}
 
 type Pending = { readonly index: number; readonly record: LogRecord }
+
+type Found = {
+  readonly id: string
+  readonly version: StoredObject | number | undefined
+  readonly current: { readonly revision: Revision; readonly body: Buffer } | undefined
+}
 
 const empty = Buffer.alloc(0)
 
@@ -47,13 +53,22 @@ export class Batch {
   }
 
   add(write: Write): Outcome {
-    const id = idOf(write.key)
-    const pending = this.#pending.get(id)
-    const version = pending === undefined ? this.#timeline.current(write.key) : indexOf(pending)
-    const current = typeof version === 'number' ? pending?.record : version
+    const { guard } = write
+    if (guard !== undefined && this.#find(guard.key).current?.revision !== guard.revision) {
+      return { done: false, version: undefined, isGuarded: true }
+    }
+    const { id, version, current } = this.#find(write.key)
     const isExpected = write.verb === 'create' ? current === undefined : current?.revision === write.expected
     if (!isExpected) return { done: false, version }
     return this.#append(id, write, current)
+  }
+
+  /** What is at the key by now. */
+  #find(key: ObjectKey): Found {
+    const id = idOf(key)
+    const pending = this.#pending.get(id)
+    const version = pending === undefined ? this.#timeline.current(key) : indexOf(pending)
+    return { id, version, current: typeof version === 'number' ? pending?.record : version }
   }
 
   #append(id: string, write: Write, last: { revision: Revision; body: Buffer } | undefined): Outcome {
@@ -84,7 +99,8 @@ function indexOf(pending: Pending): number | undefined {
 
 /** The answer to a write, once the records of its batch have become `objects`. */
 export function resultOf(outcome: Outcome, objects: readonly StoredObject[]): WriteResult {
-  const { done, version } = outcome
+  const { done, version, isGuarded } = outcome
+  if (isGuarded) return { done: false, current: undefined, isGuarded }
   const object = typeof version === 'number' ? objects[version] : version
   return done && object !== undefined ? { done: true, object } : { done: false, current: object }
 }

@@ -3,6 +3,7 @@ import { badRequest, expired, internal, timedOut, tooLarge, unavailable } from '
 import { turn } from '../../src/kernel/turn.ts'
 import { every } from '../../src/kernel/work-queue.ts'
 import type {
+  Guard,
   ListOptions,
   ListResult,
   ObjectKey,
@@ -143,16 +144,16 @@ class RevisionStore implements Store {
     return () => this.#hub.remove(watcher)
   }
 
-  create(key: ObjectKey, body: Buffer): Promise<WriteResult> {
-    return this.#write({ verb: 'create', key, body })
+  create(key: ObjectKey, body: Buffer, guard?: Guard): Promise<WriteResult> {
+    return this.#write({ verb: 'create', key, body, guard })
   }
 
-  update(key: ObjectKey, expected: Revision, body: Buffer): Promise<WriteResult> {
-    return this.#write({ verb: 'update', key, expected, body })
+  update(key: ObjectKey, expected: Revision, body: Buffer, guard?: Guard): Promise<WriteResult> {
+    return this.#write({ verb: 'update', key, expected, body, guard })
   }
 
-  delete(key: ObjectKey, expected: Revision, body?: Buffer): Promise<WriteResult> {
-    return this.#write({ verb: 'delete', key, expected, body })
+  delete(key: ObjectKey, expected: Revision, body?: Buffer, guard?: Guard): Promise<WriteResult> {
+    return this.#write({ verb: 'delete', key, expected, body, guard })
   }
 
   async compact(revision: Revision): Promise<void> {

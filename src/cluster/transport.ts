@@ -30,6 +30,8 @@ export type TransportOptions = {
   /** How long a server may take until the head of its answer is there; 30 s unless told. */
   readonly headTimeoutMs?: number
   readonly userAgent?: string
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>>
   /** Where HTTPS_PROXY and NO_PROXY are looked for; the process's unless told. */
   readonly environment?: NodeJS.ProcessEnv
   /** Counts requests as client-go does. */
@@ -204,6 +206,7 @@ export class Transport {
       headers: {
         accept: request.accept,
         'user-agent': this.#options.userAgent ?? 'isthmus',
+        ...this.#options.headers,
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
         ...(request.body === undefined
           ? {}

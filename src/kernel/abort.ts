@@ -52,3 +52,11 @@ export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Prom
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
   })
 }
+
+/** Resolves when the signal aborts. */
+export function ended(signal: AbortSignal): Promise<void> {
+  return new Promise(resolve => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}

@@ -33,7 +33,7 @@ export type HistogramReading = {
   readonly sum: number
 }
 
-/** Makes instruments. Asking twice for one name answers the same instrument. */
+/** Makes instruments. Asking twice for one name answers the same instrument; of what is read when somebody asks, the last reader counts. */
 export interface Metrics {
   counter(options: MetricOptions): Counter
   /** A counter that is counted elsewhere, where it happens often, and read when somebody asks. */

@@ -3,6 +3,7 @@ import { systemClock } from '../kernel/clock.ts'
 import { prometheus } from '../telemetry/prometheus.ts'
 import { auditing, auditOf } from './audit-settings.ts'
 import type { CommandDefinition } from './command.ts'
+import { electionOf, electionSettings } from './election-settings.ts'
 import { oidcOptions, oidcSettings } from './oidc-settings.ts'
 import { announce, programName, runUntilStopped } from './process.ts'
 import * as setting from './setting.ts'
@@ -27,6 +28,7 @@ const settings = {
   ...listening,
   controllers,
   ...addresses,
+  ...electionSettings,
   ...oidcSettings,
   ...auditing,
   logLevel,
@@ -48,6 +50,7 @@ export const hubCommand: CommandDefinition<typeof settings> = {
       requireApart(values.clustersetCidr, values.serviceCidr)
       const oidc = oidcOptions(values, systemClock)
       const audit = auditOf(values)
+      const election = electionOf(values, false)
       await requirePorts([{ owner: 'the hub', host, port, protocols: ['TCP'], advice }])
       const home = await openHome(values.home)
       const options = {
@@ -64,6 +67,7 @@ export const hubCommand: CommandDefinition<typeof settings> = {
         clusterSetCidrs: values.clustersetCidr,
         quarantineMs: values.addressQuarantine,
         oidc,
+        election,
         rereadCidrs: () => {
           const { clustersetCidr, serviceCidr } = reread()
           requireApart(clustersetCidr, serviceCidr)

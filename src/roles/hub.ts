@@ -10,12 +10,14 @@ import { resourceOf } from '../api/kind.ts'
 import { ImportableKind } from '../api/kinds/importable.ts'
 import { type MemberJoin, MemberJoinKind } from '../api/kinds/member-join.ts'
 import type { Cluster } from '../cluster/cluster.ts'
+import type { ElectionTiming } from '../election/election.ts'
 import { startHubFlow } from '../hub-flow.ts'
 import { MemberAdmission, removeExpiredTokens } from '../identity/member-admission.ts'
 import { background } from '../kernel/abort.ts'
 import { qualified, unavailable } from '../kernel/errors.ts'
 import { every } from '../kernel/work-queue.ts'
 import type { Context, Running } from './context.ts'
+import { type Duty, takeDuties } from './leadership.ts'
 import { type Opened, opening } from './opening.ts'
 import { followPools } from './pools.ts'
 import { openFoundation, type RunningServer, type ServerOptions, startServer } from './server.ts'
@@ -29,6 +31,8 @@ export type HubOptions = Omit<ServerOptions, 'name' | 'serves'> & {
   /** How long the addresses of a service that nobody exports any more are kept for it. */
   readonly quarantineMs: number
   readonly controllers: boolean
+  /** How it is settled which of several hubs on one store merges; absent when there is only this one. */
+  readonly election?: ElectionTiming | undefined
   /** Who else is known, by tokens of an OpenID provider. */
   readonly oidc?: OidcOptions | undefined
 }
@@ -48,6 +52,7 @@ async function openHub(options: HubOptions, context: Context, opened: Opened): P
   const directory = new MemberDirectory()
   const view = new ImportableView()
   const joining = new Joining()
+  const duties: Duty[] = []
   const stop = new AbortController()
   opened.add(() => stop.abort())
   await directory.start(foundation.follow, stop.signal)
@@ -63,6 +68,7 @@ async function openHub(options: HubOptions, context: Context, opened: Opened): P
       authorizers: [memberAuthorizer(directory)],
       reviews: new Map([[qualified(resourceOf(MemberJoinKind)), joining.review]]),
       views: new Map([[qualified(resourceOf(ImportableKind)), view]]),
+      takesLoops: loops => duties.push(loops),
     }),
     context,
   )
@@ -70,9 +76,13 @@ async function openHub(options: HubOptions, context: Context, opened: Opened): P
   opened.add(() => stop.abort())
   joining.open(admissionOf(running, context))
   const { operator: admin } = running
-  if (options.controllers) await startControllers(admin, options, { ...context, signal: stop.signal })
+  if (options.controllers) duties.push((cluster, inner) => startControllers(cluster, options, inner))
+  const leadership = { name: 'isthmus-hub', timing: options.election, duties }
+  const leading = await takeDuties(leadership, running, { ...context, signal: stop.signal })
   running.server.ready(true)
   opened.add(() => running.server.leave())
+  // First of all: others follow while this one still serves.
+  opened.add(() => leading.close())
   return { running, admin, close: () => opened.close() }
 }
 

@@ -81,6 +81,8 @@ export type RunningServer = {
   readonly operator: ClusterClient
   /** A client of this server with a certificate of its own. */
   client(name: string, subject: ClientSubject): Promise<ClusterClient>
+  /** Like `operator`, with headers of its own; closed by who asked for it. */
+  operatorWith(headers: Readonly<Record<string, string>>): Promise<ClusterClient>
   /** Stops answering and ends its clients; the store is left to who opened it. */
   close(): Promise<void>
 }
@@ -197,13 +199,16 @@ async function running(parts: Parts): Promise<Omit<RunningServer, 'close'>> {
   const { identity, options } = foundation
   const { serving } = surroundings
   const localUrl = originOf(reachable(options.host), server.port)
-  const client = async (name: string, subject: ClientSubject): Promise<ClusterClient> => {
+  const open = async (name: string, subject: ClientSubject, headers = {}): Promise<ClusterClient> => {
     const { clock, metrics } = context
     const credentials = ownCredentials(() => identity.client(name, subject), serving, clock)
     await credentials()
     const named = serving.serverName === undefined ? {} : { tlsServerName: serving.serverName }
-    const servers = [localUrl]
-    const made = new ClusterClient({ name: options.name, servers, credentials, clock, metrics, ...named })
+    const own = { name: options.name, servers: [localUrl], headers }
+    return new ClusterClient({ ...own, credentials, clock, metrics, ...named })
+  }
+  const client = async (name: string, subject: ClientSubject): Promise<ClusterClient> => {
+    const made = await open(name, subject)
     clients.push(made)
     return made
   }
@@ -215,6 +220,7 @@ async function running(parts: Parts): Promise<Omit<RunningServer, 'close'>> {
     serving,
     operator: await client('operator', operator),
     client,
+    operatorWith: headers => open('operator', operator, headers),
   }
 }
 

@@ -12,9 +12,11 @@ import { RbacAuthorizer } from '../../apiservice/authz/rbac.ts'
 import { accessReviews } from '../../apiservice/authz/reviews.ts'
 import type { Authorizer, Review, View } from '../../apiservice/contract.ts'
 import { kinds } from '../api/kinds/index.ts'
+import { bootstrap } from '../standalone/bootstrap.ts'
 import { startStandaloneLoops } from '../standalone/start.ts'
 import { policy } from './component-rights.ts'
 import type { Context } from './context.ts'
+import type { Duty } from './leadership.ts'
 import type { Foundation, Surround, Surroundings } from './server.ts'
 import { ownCertificate } from './serving-certificate.ts'
 
@@ -26,6 +28,8 @@ export type Extension = {
   readonly reviews: ReadonlyMap<string, Review>
   readonly views: ReadonlyMap<string, View>
   readonly warners: readonly Warner[]
+  /** Given the loops that only one server of a store may run; they run at once when it is absent. */
+  readonly takesLoops?: (loops: Duty) => void
 }
 
 /** Of kube-apiserver. */
@@ -46,8 +50,9 @@ export function standalone(extension: Extension): Surround {
 async function surround(
   { options, identity, store, follow }: Foundation,
   extension: Extension,
-  { clock, log, signal }: Context,
+  context: Context,
 ): Promise<Surroundings> {
+  const { clock, log, signal } = context
   const rbac = new RbacAuthorizer()
   const clusterIps = clusterIpPlugin({ cidrs: options.serviceCidrs, nodePorts, clock, log })
   await Promise.all([rbac.start(follow, signal), clusterIps.start(follow, signal)])
@@ -73,7 +78,12 @@ async function surround(
     reviews: new Map([...accessReviews({ authorizer, rbac, clock }), ...extension.reviews]),
     views: extension.views,
     healthChecks: [],
-    complete: ({ operator }) =>
-      startStandaloneLoops({ cluster: operator, kinds: served, policy, clock, log }, signal),
+    complete: async ({ operator }) => {
+      const loops: Duty = (cluster, { signal: until }) =>
+        startStandaloneLoops({ cluster, kinds: served, policy, clock, log }, until)
+      if (extension.takesLoops === undefined) return loops(operator, context)
+      await bootstrap({ cluster: operator, policy, log }, signal)
+      extension.takesLoops(loops)
+    },
   }
 }

@@ -8,7 +8,7 @@ import {
   type MetricValueWithName,
   Registry,
 } from 'prom-client'
-import type { HistogramReading, MetricOptions, Metrics } from '../kernel/metrics.ts'
+import type { HistogramReading, MetricOptions, Metrics, Reading } from '../kernel/metrics.ts'
 
 export type PrometheusOptions = {
   /** Also what the process as a whole uses: memory, CPU, delay of the event loop. */
@@ -20,6 +20,8 @@ export function prometheus(options: PrometheusOptions = {}): Metrics {
   const register = new Registry()
   if (options.processMetrics === true) collectDefaultMetrics({ register })
   const made = new Map<string, unknown>()
+  /** What is read when somebody asks, by name: of those who were asked for one name, the last. */
+  const readers = new Map<string, () => number | readonly Reading[]>()
   const once = <T>(name: string, type: new (...args: never[]) => T, make: () => T): T => {
     const known = made.get(name) ?? make()
     if (!(known instanceof type)) throw new Error(`metric ${name} exists with another type`)
@@ -36,9 +38,10 @@ export function prometheus(options: PrometheusOptions = {}): Metrics {
       return { add: (labels = {}, by = 1) => counter.inc(labels, by) }
     },
     counterFrom(metric, read) {
+      readers.set(metric.name, read)
       const collect = function (this: Counter): void {
         this.reset()
-        for (const { labels, value } of read()) this.inc(labels, value)
+        for (const { labels, value } of readingsOf(readers, metric.name)) this.inc(labels, value)
       }
       once(metric.name, Counter, () => new Counter({ ...configOf(metric), collect, registers: [register] }))
     },
@@ -47,10 +50,10 @@ export function prometheus(options: PrometheusOptions = {}): Metrics {
       return { set: (value, labels = {}) => gauge.set(labels, value) }
     },
     gaugeFrom(metric, read) {
+      readers.set(metric.name, read)
       const collect = function (this: Gauge): void {
-        const value = read()
-        if (typeof value === 'number') this.set(value)
-        else for (const reading of value) this.set(reading.labels, reading.value)
+        this.reset()
+        for (const { labels, value } of readingsOf(readers, metric.name)) this.set(labels, value)
       }
       once(metric.name, Gauge, () => new Gauge({ ...configOf(metric), collect, registers: [register] }))
     },
@@ -67,6 +70,14 @@ export function prometheus(options: PrometheusOptions = {}): Metrics {
     },
     text: () => register.metrics(),
   }
+}
+
+function readingsOf(
+  readers: ReadonlyMap<string, () => number | readonly Reading[]>,
+  name: string,
+): readonly Reading[] {
+  const read = readers.get(name)?.() ?? []
+  return typeof read === 'number' ? [{ labels: {}, value: read }] : read
 }
 
 function configOf({ name, help, labels = [] }: MetricOptions) {

@@ -1,5 +1,6 @@
 /** What every implementation of the `Store` seam promises. */
 import { describe } from 'vitest'
+import { describeGuards } from './store/guards.ts'
 import { type StoreManifest, type StorePlace, storeTest } from './store/harness.ts'
 import { describeHistory } from './store/history.ts'
 import { describeLists } from './store/lists.ts'
@@ -16,6 +17,7 @@ export function storeConformance(
   describe(`${title} as a store`, () => {
     const test = storeTest(make)
     describeWrites(test)
+    describeGuards(test)
     describeLists(test)
     describeWatches(test)
     describeHistory(test, manifest)

@@ -13,6 +13,7 @@ import { startMember } from '../../src/roles/member.ts'
 import type { RunningServer } from '../../src/roles/server.ts'
 import { createToken } from '../../src/roles/token.ts'
 import { apiClient } from '../support/api-client.ts'
+import { eventually } from '../support/eventually.ts'
 import { freePorts, temporaryFolder } from '../support/fleet.ts'
 import { plain, sectionsOf, sectionText, tableRows } from '../support/markdown.ts'
 import { type RecordedMetric, recordedMetrics } from '../support/recorded-metrics.ts'
@@ -70,8 +71,13 @@ describe('the metrics of a running ClusterSet', () => {
     }
     const hubOptions = { ...common, audit: auditTo('hub'), home: join(folder.path, 'hub'), port }
     const pools = { clusterSetCidrs: ['10.112.0.0/16'], quarantineMs: 1_000 }
-    const hub = await launch('hub', context => startHub({ ...hubOptions, ...pools }, context))
+    const election = { leaseMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000 }
+    const hub = await launch('hub', context => startHub({ ...hubOptions, ...pools, election }, context))
     started.set('hub', { ...recordOf('hub'), text: () => scraped(hub.running) })
+    // Its controllers run when it leads, and the last of them to begin counts addresses.
+    await eventually(async () =>
+      expect(await scraped(hub.running)).toContain('isthmus_allocate_pool_addresses{'),
+    )
     const { identity, addresses } = hub.running
     const asked = { clusterId: 'east', lifetimeMs: 60_000, servers: addresses, clock: systemClock }
     const token = await createToken(hub.admin, { ...asked, ca: identity.caBundle }, stop.signal)

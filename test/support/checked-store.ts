@@ -4,6 +4,7 @@
  * with the newest one. Complaints are gathered, since a store shields itself from listeners that throw.
  */
 import type {
+  Guard,
   ListOptions,
   ListResult,
   ObjectKey,
@@ -79,16 +80,16 @@ export class CheckedStore implements Store {
     }
   }
 
-  create(key: ObjectKey, body: Buffer): Promise<WriteResult> {
-    return this.#write(key, () => this.#store.create(key, body))
+  create(key: ObjectKey, body: Buffer, guard?: Guard): Promise<WriteResult> {
+    return this.#write(key, () => this.#store.create(key, body, guard))
   }
 
-  update(key: ObjectKey, expected: Revision, body: Buffer): Promise<WriteResult> {
-    return this.#write(key, () => this.#store.update(key, expected, body))
+  update(key: ObjectKey, expected: Revision, body: Buffer, guard?: Guard): Promise<WriteResult> {
+    return this.#write(key, () => this.#store.update(key, expected, body, guard))
   }
 
-  delete(key: ObjectKey, expected: Revision, body?: Buffer): Promise<WriteResult> {
-    return this.#write(key, () => this.#store.delete(key, expected, body))
+  delete(key: ObjectKey, expected: Revision, body?: Buffer, guard?: Guard): Promise<WriteResult> {
+    return this.#write(key, () => this.#store.delete(key, expected, body, guard))
   }
 
   compact(revision: Revision): Promise<void> {

@@ -31,6 +31,7 @@ export type SendOptions = {
   readonly body?: unknown
   readonly type?: string
   readonly user?: UserInfo
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** A registry on a memory store, asked as over HTTP but without it. */
@@ -90,7 +91,11 @@ export async function aRegistry(options: RegistryOptions): Promise<RegistryUnder
       path,
       query: parameters,
       info: toRequestInfo(method, path, parameters),
-      headers: { 'content-type': sent.type ?? 'application/json', 'user-agent': 'tester/1.0' },
+      headers: {
+        'content-type': sent.type ?? 'application/json',
+        'user-agent': 'tester/1.0',
+        ...sent.headers,
+      },
       body: textOf(sent.body),
       user: sent.user ?? admin,
       warnings,

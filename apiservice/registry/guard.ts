@@ -1,0 +1,33 @@
+/**
+ * Guarded writes: a request of an administrator may name another object and its revision, and is then only carried out
+ * while that object is at that revision. By this the writes of a leader end with its term, also those that arrive late.
+ */
+import { guardHeader, parseGuard, termOver } from '../../src/api/write-guard.ts'
+import { badRequest, forbidden } from '../../src/kernel/errors.ts'
+import type { Guard, WriteResult } from '../store-contract.ts'
+import type { Call } from './parts.ts'
+
+const masters = 'system:masters'
+
+/** Throws 400 when the header names nothing, and 403 for all but administrators: the answer tells of the other object. */
+function guardOf({ request, resource, name }: Call): Guard | undefined {
+  const [text, ...more] = request.headers.get(guardHeader) ?? []
+  if (text === undefined) return undefined
+  if (!request.user.groups.includes(masters)) {
+    throw forbidden(resource.ref, name, `only administrators may send the header ${guardHeader}`)
+  }
+  const named = more.length === 0 ? parseGuard(text) : undefined
+  if (named === undefined) throw badRequest(`the header ${guardHeader} names no version of an object`)
+  const { revision, ...key } = named
+  return { key, revision }
+}
+
+/** Writes under the guard of the request. Throws when that holds no more; then nothing was written. */
+export async function guarded(
+  call: Call,
+  write: (guard: Guard | undefined) => Promise<WriteResult>,
+): Promise<WriteResult> {
+  const result = await write(guardOf(call))
+  if (!result.done && result.isGuarded) throw termOver(call.resource.ref, call.name)
+  return result
+}
