@@ -7,6 +7,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http'
 import { Agent, type AgentOptions, request as httpsRequest, type RequestOptions } from 'node:https'
 import type { Duplex } from 'node:stream'
 import { createSecureContext } from 'node:tls'
+import { onAbort } from '../kernel/abort.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { unavailable } from '../kernel/errors.ts'
 import { type Counter, type Metrics, noMetrics } from '../kernel/metrics.ts'
@@ -123,7 +124,8 @@ export class Transport {
       // Open streams go on over the connections they have: a watch does not break because a certificate was renewed.
       this.#connections = {
         credentials,
-        requests: new Agent({ ...options, maxSockets: requestSockets, maxFreeSockets: 4 }),
+        // Whoever writes much does so again in a moment: a handshake costs more than some requests.
+        requests: new Agent({ ...options, maxSockets: requestSockets, maxFreeSockets: requestSockets }),
         streams: new Agent({ ...options, maxFreeSockets: 1 }),
       }
     } else if (known.credentials.token !== credentials.token) {
@@ -233,13 +235,12 @@ function sameTls(a: Credentials, b: Credentials): boolean {
 
 /** Destroys the exchange, head or body, when the signal aborts. */
 function endWith(sent: ClientRequest, signal: AbortSignal): void {
-  const onAbort = (): void => {
+  const stop = (): void => {
     // Errors after an answer has begun reach its reader through the body.
     sent.destroy(signal.reason instanceof Error ? signal.reason : new Error('stopped'))
   }
-  if (signal.aborted) onAbort()
-  else signal.addEventListener('abort', onAbort, { once: true })
-  sent.once('close', () => signal.removeEventListener('abort', onAbort))
+  if (signal.aborted) stop()
+  else sent.once('close', onAbort(signal, stop))
   sent.on('error', () => undefined)
 }
 

@@ -4,6 +4,37 @@ import type { Logger } from './log.ts'
 /** A signal that never aborts. */
 export const never: AbortSignal = new AbortController().signal
 
+type Waiting = { readonly runs: Set<() => void>; readonly listener: () => void }
+
+const waiting = new WeakMap<AbortSignal, Waiting>()
+
+/**
+ * Runs once when a signal that has not aborted does; the result takes it back. However many wait, the signal has one
+ * listener: each that it has makes adding and removing the next one slower.
+ */
+export function onAbort(signal: AbortSignal, run: () => void): () => void {
+  const { runs, listener } = waiting.get(signal) ?? wait(signal)
+  const own = (): void => run()
+  runs.add(own)
+  return () => {
+    runs.delete(own)
+    if (runs.size > 0 || waiting.get(signal)?.runs !== runs) return
+    waiting.delete(signal)
+    signal.removeEventListener('abort', listener)
+  }
+}
+
+function wait(signal: AbortSignal): Waiting {
+  const runs = new Set<() => void>()
+  const listener = (): void => {
+    for (const run of runs) run()
+  }
+  signal.addEventListener('abort', listener, { once: true })
+  const made = { runs, listener }
+  waiting.set(signal, made)
+  return made
+}
+
 /** Resolves after `delayMs`, or rejects with the signal's reason as soon as it aborts. */
 export function sleep(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -11,15 +42,14 @@ export function sleep(clock: Clock, delayMs: number, signal: AbortSignal): Promi
       reject(signal.reason)
       return
     }
-    const onAbort = (): void => {
+    const forget = onAbort(signal, () => {
       cancel()
       reject(signal.reason)
-    }
+    })
     const cancel = clock.after(delayMs, () => {
-      signal.removeEventListener('abort', onAbort)
+      forget()
       resolve()
     })
-    signal.addEventListener('abort', onAbort, { once: true })
   })
 }
 
@@ -46,10 +76,9 @@ export function errorText(thrown: unknown): string {
 /** What the promise says, or the signal's reason as soon as it aborts. */
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason)
-    if (signal.aborted) onAbort()
-    signal.addEventListener('abort', onAbort, { once: true })
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
+    if (signal.aborted) reject(signal.reason)
+    const forget = onAbort(signal, () => reject(signal.reason))
+    promise.then(resolve, reject).finally(forget)
   })
 }
 

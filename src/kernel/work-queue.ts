@@ -1,4 +1,4 @@
-import { background, errorText, sleep } from './abort.ts'
+import { background, errorText, onAbort, sleep } from './abort.ts'
 import type { Clock } from './clock.ts'
 import type { Logger } from './log.ts'
 
@@ -44,10 +44,10 @@ export class WorkQueue {
   /** Adds the key once `delayMs` have passed. */
   addAfter(key: string, delayMs: number): void {
     const cancel = this.#options.clock.after(delayMs, () => {
-      this.#signal.removeEventListener('abort', cancel)
+      forget()
       this.add(key)
     })
-    this.#signal.addEventListener('abort', cancel, { once: true })
+    const forget = onAbort(this.#signal, cancel)
   }
 
   get size(): number {
