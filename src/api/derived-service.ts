@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { base32Hex } from '../kernel/short-hash.ts'
 
 const prefix = 'derived-'
@@ -14,10 +14,7 @@ export function derivedServiceName({
   readonly namespace?: string
   readonly name: string
 }): string {
-  const digest = createHash('sha256')
-    .update(`${namespace ?? ''}/${name}`)
-    .digest()
-  return `${prefix}${base32Hex(digest, 10)}`
+  return `${prefix}${base32Hex(hash('sha256', `${namespace ?? ''}/${name}`, 'buffer'), 10)}`
 }
 
 /** Whether a Service of this name may stand in the place of a derived one. */

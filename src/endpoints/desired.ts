@@ -76,8 +76,10 @@ export function desiredSlice(
   const ports = source.ports.flatMap(port => importedPort(port, source.servicePorts, imported.ports))
   // Addresses of a headless service are of use without ports: its A and AAAA records do not depend on them.
   if (ports.length === 0 && imported.type === 'ClusterSetIP') return undefined
-  const name = importedSliceName(source)
-  const metadata = current?.metadata ?? { namespace: source.service.namespace ?? '', name }
+  const metadata = current?.metadata ?? {
+    namespace: source.service.namespace ?? '',
+    name: importedSliceName(source),
+  }
   const routed = route !== undefined && imported.type === 'ClusterSetIP'
   const {
     [wellKnown.coreServiceName]: _routed,

@@ -24,20 +24,20 @@ const mappedPrefix = 0xffffn
 export function parseAddress(text: string): Address | undefined {
   const version = isIP(text)
   if (version === 0 || text.includes('%')) return undefined
-  const family = version === 4 ? 'IPv4' : 'IPv6'
-  const value = family === 'IPv4' ? new Address4(text).bigInt() : new Address6(text).bigInt()
-  if (family === 'IPv6' && value >> 32n === mappedPrefix) return undefined
-  return addressOf(family, value)
+  // Without leading zeros an IPv4 address is written in one way.
+  if (version === 4) return { family: 'IPv4', value: new Address4(text).bigInt(), text }
+  const value = new Address6(text).bigInt()
+  return value >> 32n === mappedPrefix ? undefined : addressOf('IPv6', value)
 }
 
 /** The canonical text of an address, or undefined when the text is none. */
 export function canonicalAddress(text: string): string | undefined {
-  return parseAddress(text)?.text
+  return isIP(text) === 4 ? text : parseAddress(text)?.text
 }
 
 /** The family of an address, or undefined when the text is none. */
 export function familyOf(text: string): Family | undefined {
-  return parseAddress(text)?.family
+  return isIP(text) === 4 ? 'IPv4' : parseAddress(text)?.family
 }
 
 /** The address that is this number. Throws a RangeError when the family has no such address. */

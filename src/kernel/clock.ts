@@ -33,9 +33,15 @@ export const steadyClock: Clock = {
   after: systemClock.after,
 }
 
+/** The last that `toTime` was asked for: mostly it is asked for the second that it is. */
+let lastTime = { second: Number.NaN, text: '' }
+
 /** RFC 3339 in UTC with whole seconds, as Kubernetes writes `metav1.Time`: `2026-01-02T03:04:05Z`. */
 export function toTime(millis: number): string {
-  return `${new Date(millis).toISOString().slice(0, 19)}Z`
+  const second = Math.floor(millis / 1_000)
+  if (second !== lastTime.second)
+    lastTime = { second, text: `${new Date(millis).toISOString().slice(0, 19)}Z` }
+  return lastTime.text
 }
 
 /** RFC 3339 in UTC with six digits, as Kubernetes writes `metav1.MicroTime`. */

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 const alphabet = '0123456789abcdefghijklmnopqrstuv'
 
 /** 80 bits of the SHA-256 of the parts, as 16 letters that any Kubernetes name may hold. Parts are told apart. */
 export function shortHash(...parts: readonly string[]): string {
-  return base32Hex(createHash('sha256').update(JSON.stringify(parts)).digest(), 16)
+  return base32Hex(hash('sha256', JSON.stringify(parts), 'buffer'), 16)
 }
 
 /** The first letters of base32hex (RFC 4648 §7) in lower case; five bits make one. */
