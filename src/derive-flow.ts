@@ -3,8 +3,9 @@ import { derivedServiceName, isDerivedName } from './api/derived-service.ts'
 import type { Service } from './api/kinds/service.ts'
 import type { ServiceImport } from './api/kinds/service-import.ts'
 import { type Informer, keyOf, type Ref } from './cluster/cluster.ts'
+import { equalJson } from './cluster/json.ts'
 import { DeriveController } from './derive/controller.ts'
-import { importOf, isOurs, type Routing } from './derive/desired.ts'
+import { importOf, isOurs, type Routing, sameForRouting } from './derive/desired.ts'
 import type { MemberContext } from './member-context.ts'
 
 /** For when this cluster's objects have been read. */
@@ -22,7 +23,7 @@ export function startDeriving(context: MemberContext, routing: Routing): void {
   const imports = queue('derived services', localWriter, (ref, signal) => controller.reconcile(ref, signal))
   serviceImports.onChange(({ before, after }) => {
     const imported = (after ?? before)?.metadata
-    if (imported !== undefined) imports.add(keyOf(imported))
+    if (imported !== undefined && !sameForRouting(before, after)) imports.add(keyOf(imported))
   })
   services.onChange(({ before, after }) => {
     for (const imported of importsBehind(after ?? before, serviceImports)) imports.add(keyOf(imported))
@@ -43,6 +44,17 @@ export function importsBehind(
   const { name, namespace = '' } = service.metadata
   const found = imports.list(namespace).find(({ metadata }) => derivedServiceName(metadata) === name)
   return found === undefined ? [] : [found.metadata]
+}
+
+/** Whether a Service routes its import as before: the import tells of both addresses and somebody else's Service. */
+export function sameForImport(a: Service | undefined, b: Service | undefined, routing: Routing): boolean {
+  return equalJson(a && routed(a, routing), b && routed(b, routing))
+}
+
+function routed(service: Service, routing: Routing): unknown {
+  if (!isOurs(service)) return 'taken'
+  // Elsewhere the addresses are those of the import itself.
+  return routing === 'local' ? service.spec?.clusterIPs : undefined
 }
 
 /** Why an import cannot be routed: somebody else has made a Service of the name. Undefined when nobody has. */

@@ -5,7 +5,7 @@ import { acceptsObjects } from './api/kinds/namespace.ts'
 import { sourceServiceOf } from './api/source-service.ts'
 import { wellKnown } from './api/well-known.ts'
 import { keyOf, type Ref } from './cluster/cluster.ts'
-import { importsBehind, nameTaken } from './derive-flow.ts'
+import { importsBehind, nameTaken, sameForImport } from './derive-flow.ts'
 import { EndpointsController } from './endpoints/controller.ts'
 import { isOurs } from './endpoints/desired.ts'
 import { sameForSlices } from './endpoints/imported-service.ts'
@@ -63,8 +63,10 @@ export class ImportFlow {
       const isUnknown = !this.#importables.hasSynced() || (after !== undefined && isUnmerged(after))
       if (another || isUnknown || preferred(before) !== preferred(after)) this.#addSlicesOf(imported)
     })
-    if (this.#context.routing !== undefined) {
+    const { routing } = this.#context
+    if (routing !== undefined) {
       informers.services.onChange(({ before, after }) => {
+        if (sameForImport(before, after, routing)) return
         for (const imported of importsBehind(after ?? before, informers.serviceImports))
           this.#imports.add(keyOf(imported))
       })

@@ -54,6 +54,16 @@ export function desiredService(
   }
 }
 
+/** Whether the Service of an import is the same with both. */
+export function sameForRouting(a: ServiceImport | undefined, b: ServiceImport | undefined): boolean {
+  return equalJson(a && relevant(a), b && relevant(b))
+}
+
+function relevant({ metadata, spec }: ServiceImport): unknown {
+  const { annotations, deletionTimestamp, uid } = metadata
+  return { spec, deletionTimestamp, uid, isOurs: annotations?.[wellKnown.exportedKeys] !== undefined }
+}
+
 function specOf(spec: NonNullable<ServiceImport['spec']>, routing: Routing): ServiceSpec {
   const { ipFamilies = [], ports } = spec
   const affinity = spec.sessionAffinity ?? 'None'
