@@ -4,15 +4,14 @@ import { join } from 'node:path'
 import { watchServices } from '../../../dns/source/watch.ts'
 import { NamespaceKind } from '../../../src/api/kinds/namespace.ts'
 import { ClusterClient } from '../../../src/cluster/client.ts'
-import type { Cluster, Resource, Selection } from '../../../src/cluster/cluster.ts'
-import { resource } from '../../../src/cluster/cluster.ts'
-import { startInformer } from '../../../src/cluster/informer.ts'
+import { type Cluster, resource } from '../../../src/cluster/cluster.ts'
 import { joinHub, type Membership, readToken } from '../../../src/identity/membership.ts'
 import { systemClock } from '../../../src/kernel/clock.ts'
 import { silentLogger } from '../../../src/kernel/log.ts'
 import { noMetrics } from '../../../src/kernel/metrics.ts'
 import { startMemberFlow } from '../../../src/member-flow.ts'
 import { type RunningMember, startMember } from '../../../src/roles/member.ts'
+import { narrowed, Tally } from './narrowed.ts'
 import {
   endpointSlices,
   exportOf,
@@ -20,7 +19,6 @@ import {
   type MemberPlan,
   type ServerPlan,
   serviceExports,
-  serviceImports,
   serviceOf,
   services,
   sliceOf,
@@ -44,33 +42,11 @@ type Started = {
 
 const servers: RunningMember[] = []
 const members = new Map<string, Started>()
-/** How much of something there is, by what it is and its server. */
-const counts = new Map<string, () => number>()
+/** Of what the servers of all members have told. */
+const tally = new Tally()
 
 function tell(message: FromWorker): void {
   process.send?.(message)
-}
-
-/** The cluster as if it had one namespace. */
-function narrowed(cluster: Cluster, namespace: string): Cluster {
-  const narrow = <S extends Selection>(of: Resource<unknown>, selection: S): S => {
-    if (of.namespaced) return { ...selection, namespace }
-    return of.plural === namespaces.plural
-      ? { ...selection, fieldSelector: `metadata.name=${namespace}` }
-      : selection
-  }
-  return {
-    name: cluster.name,
-    get: (of, ref, inner) => cluster.get(of, ref, inner),
-    list: (of, selection, inner) => cluster.list(of, narrow(of, selection), inner),
-    watch: (of, selection, inner) => cluster.watch(of, narrow(of, selection), inner),
-    create: (of, object, inner) => cluster.create(of, object, inner),
-    replace: (of, object, options, inner) => cluster.replace(of, object, options, inner),
-    mergePatch: (of, ref, patch, options) => cluster.mergePatch(of, ref, patch, options),
-    delete: (of, ref, options) => cluster.delete(of, ref, options),
-    deleteCollection: (of, selection, inner) => cluster.deleteCollection(of, narrow(of, selection), inner),
-    discover: inner => cluster.discover(inner),
-  }
 }
 
 async function each<T>(items: readonly T[], act: (item: T) => Promise<unknown>): Promise<void> {
@@ -98,7 +74,8 @@ async function startServer({ home, members: plans, port }: ServerPlan): Promise<
   )
   servers.push(server)
   await each(plans, async plan => {
-    const local = narrowed(await server.running.client(`agent-${plan.id}`, admin), plan.namespace)
+    const client = await server.running.client(`agent-${plan.id}`, admin)
+    const local = narrowed(client, { id: plan.id, namespace: plan.namespace, tally })
     const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: plan.namespace } }
     await local.create(namespaces, object, signal)
     const options = { folder: join(home, `hub-${plan.id}`), clusterId: plan.id, clock }
@@ -158,30 +135,6 @@ function view({ local, plan }: Started): void {
 /** Wall time that is the same in every process of a machine. */
 const nowMs = (): number => performance.timeOrigin + performance.now()
 
-/** Counts what the agents have written, on one watch a server. */
-function count(server: RunningMember): void {
-  const { operator } = server.running
-  const options = { clock, log }
-  const imports = startInformer(operator, serviceImports, options, signal)
-  const slices = startInformer(operator, endpointSlices, options, signal)
-  const derived = startInformer(operator, services, options, signal)
-  const isReady = (
-    status: { conditions?: readonly { type: string; status: string }[] } | undefined,
-  ): boolean =>
-    status?.conditions?.some(condition => condition.type === 'Ready' && condition.status === 'True') === true
-  const label = 'multicluster.kubernetes.io/source-cluster'
-  const id = server.running.localUrl
-  counts.set(`imports ${id}`, () => imports.list().filter(({ status }) => isReady(status)).length)
-  counts.set(
-    `slices ${id}`,
-    () => slices.list().filter(({ metadata }) => metadata.labels?.[label] !== undefined).length,
-  )
-  counts.set(
-    `derived ${id}`,
-    () => derived.list().filter(({ status }) => status?.loadBalancer?.ingress !== undefined).length,
-  )
-}
-
 async function change(message: Extract<ToWorker, { type: 'change' }>): Promise<void> {
   const member = members.get(message.member)
   const service = member?.plan.services.find(({ name }) => name === message.service)
@@ -202,7 +155,6 @@ async function change(message: Extract<ToWorker, { type: 'change' }>): Promise<v
 async function start(plans: readonly ServerPlan[]): Promise<void> {
   for (const plan of plans) await startServer(plan)
   for (const member of members.values()) await prepare(member)
-  for (const server of servers) count(server)
   tell({ type: 'done', what: 'start' })
 }
 
@@ -222,12 +174,6 @@ async function exportAll(): Promise<void> {
   tell({ type: 'done', what: 'export' })
 }
 
-function tellCounts(): void {
-  const sum = (what: string): number =>
-    [...counts].filter(([key]) => key.startsWith(what)).reduce((all, [, value]) => all + value(), 0)
-  tell({ type: 'counts', imports: sum('imports'), slices: sum('slices'), derived: sum('derived') })
-}
-
 async function obey(message: ToWorker): Promise<void> {
   switch (message.type) {
     case 'start':
@@ -237,7 +183,7 @@ async function obey(message: ToWorker): Promise<void> {
     case 'export':
       return exportAll()
     case 'count':
-      return tellCounts()
+      return tell({ type: 'counts', ...tally.counts() })
     case 'change':
       return change(message)
   }
