@@ -1,5 +1,6 @@
 import { unauthorized } from '../../src/kernel/errors.ts'
 import type { Authenticator, UserInfo } from '../contract.ts'
+import type { Guesses } from './guesses.ts'
 
 /**
  * Finds the user of a token; undefined when it does not know the token. Must not tell by its timing how much of a token
@@ -10,18 +11,24 @@ export type TokenLookup = (token: string, signal: AbortSignal) => Promise<UserIn
 /** Longer ones are not looked up. */
 const maxTokenLength = 16_384
 
-/** `Authorization: Bearer …`, looked up in turn. A token that none of the lookups knows is an error, an empty one is none. */
-export function bearerAuthenticator(lookups: readonly TokenLookup[]): Authenticator {
+/**
+ * `Authorization: Bearer …`, looked up in turn. A token that none of the lookups knows is an error, an empty one is none.
+ * None is looked up for an address that has sent too many of these.
+ */
+export function bearerAuthenticator(lookups: readonly TokenLookup[], guesses: Guesses): Authenticator {
   return {
     isCredential: header => header === 'authorization',
     async authenticate(request, signal) {
       const token = bearerToken(request.headers.get('authorization')?.[0])
       if (token === '') return undefined
+      const { address } = request.peer
+      guesses.check(address)
       if (token.length > maxTokenLength) throw unauthorized('bearer token is too long')
       for (const lookup of lookups) {
         const user = await lookup(token, signal)
         if (user !== undefined) return user
       }
+      guesses.wrong(address)
       throw unauthorized('unknown bearer token')
     },
   }

@@ -9,6 +9,7 @@ import {
 import { bearerAuthenticator } from '../../apiservice/authn/bearer-token.ts'
 import { clientCertAuthenticator } from '../../apiservice/authn/client-cert.ts'
 import { frontProxyAuthenticator } from '../../apiservice/authn/front-proxy.ts'
+import { Guesses } from '../../apiservice/authn/guesses.ts'
 import { ownComponents } from '../../apiservice/authn/own-components.ts'
 import { reviewedTokens } from '../../apiservice/authn/token-review.ts'
 import { fixedRights } from '../../apiservice/authz/fixed-rights.ts'
@@ -88,7 +89,7 @@ type Parts = {
 async function surround(foundation: Foundation, parts: Parts): Promise<Surroundings> {
   const { underneath, context } = parts
   const { cluster, authentication, authorization } = underneath
-  const { clock, log, signal } = context
+  const { clock, log, metrics, signal } = context
   const { identity, options } = foundation
   await requireConfigMap(authentication, signal)
   const namespaces = startInformer(cluster, resource(NamespaceKind), { clock, log }, signal)
@@ -104,7 +105,10 @@ async function surround(foundation: Foundation, parts: Parts): Promise<Surroundi
       frontProxyAuthenticator({ settings: () => config.frontProxy, clock, log }),
       ownComponents(clientCertAuthenticator({ caBundle: () => identity.caBundle, clock, log })),
       clientCertAuthenticator({ caBundle: userAuthorities, clock, log }),
-      bearerAuthenticator([reviewedTokens({ cluster: authentication, clock })]),
+      bearerAuthenticator(
+        [reviewedTokens({ cluster: authentication, clock })],
+        new Guesses({ clock, metrics }),
+      ),
     ],
     authorizers: [
       healthAuthorizer,

@@ -4,6 +4,7 @@ import { makeNamespaceLifecycle, storedNamespaces } from '../../apiservice/admis
 import { type Warner, warningPlugin } from '../../apiservice/admission/warnings.ts'
 import { bearerAuthenticator, type TokenLookup } from '../../apiservice/authn/bearer-token.ts'
 import { clientCertAuthenticator } from '../../apiservice/authn/client-cert.ts'
+import { Guesses } from '../../apiservice/authn/guesses.ts'
 import { authorizersInTurn } from '../../apiservice/authz/chain-of-authorizers.ts'
 import { escalationPlugin } from '../../apiservice/authz/escalation.ts'
 import { healthAuthorizer } from '../../apiservice/authz/health-paths.ts'
@@ -52,7 +53,7 @@ async function surround(
   extension: Extension,
   context: Context,
 ): Promise<Surroundings> {
-  const { clock, log, signal } = context
+  const { clock, log, metrics, signal } = context
   const rbac = new RbacAuthorizer()
   const clusterIps = clusterIpPlugin({ cidrs: options.serviceCidrs, nodePorts, clock, log })
   await Promise.all([rbac.start(follow, signal), clusterIps.start(follow, signal)])
@@ -66,7 +67,7 @@ async function surround(
     clientAuthorities: () => authorities,
     authenticators: [
       clientCertAuthenticator({ caBundle: () => authorities, clock, log }),
-      bearerAuthenticator(extension.tokens),
+      bearerAuthenticator(extension.tokens, new Guesses({ clock, metrics })),
     ],
     authorizers,
     admission: [

@@ -1,6 +1,7 @@
 import { makeNamespaceLifecycle, storedNamespaces } from '../../apiservice/admission/namespace-lifecycle.ts'
 import { bearerAuthenticator } from '../../apiservice/authn/bearer-token.ts'
 import { clientCertAuthenticator } from '../../apiservice/authn/client-cert.ts'
+import { Guesses } from '../../apiservice/authn/guesses.ts'
 import { authorizersInTurn } from '../../apiservice/authz/chain-of-authorizers.ts'
 import { healthAuthorizer } from '../../apiservice/authz/health-paths.ts'
 import { mastersAuthorizer } from '../../apiservice/authz/masters.ts'
@@ -69,7 +70,7 @@ export async function testServer(
     authenticators: [
       clientCertAuthenticator({ ...base, clock: systemClock, caBundle: () => authority.certificate }),
       // No token is good.
-      bearerAuthenticator([]),
+      bearerAuthenticator([], new Guesses({ ...base, ...options })),
     ],
     anonymous: true,
     authorizers,

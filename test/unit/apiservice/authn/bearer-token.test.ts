@@ -1,13 +1,19 @@
 import { expect, it } from 'vitest'
 import { bearerAuthenticator } from '../../../../apiservice/authn/bearer-token.ts'
+import { Guesses } from '../../../../apiservice/authn/guesses.ts'
 import { staticTokens } from '../../../../apiservice/authn/static-tokens.ts'
 import { never } from '../../../../src/kernel/abort.ts'
+import { noMetrics } from '../../../../src/kernel/metrics.ts'
 import { anApiRequest } from '../../../support/api-request.ts'
+import { manualClock } from '../../../support/manual-clock.ts'
 
-const authenticator = bearerAuthenticator([
-  staticTokens('sesame,ada,u-1,"ops, dev"\nother,bob,\n'),
-  token => Promise.resolve(token === 'issued' ? { name: 'carol', groups: [], extra: {} } : undefined),
-])
+const authenticator = bearerAuthenticator(
+  [
+    staticTokens('sesame,ada,u-1,"ops, dev"\nother,bob,\n'),
+    token => Promise.resolve(token === 'issued' ? { name: 'carol', groups: [], extra: {} } : undefined),
+  ],
+  new Guesses({ clock: manualClock(), metrics: noMetrics }),
+)
 const withHeader = (...authorization: readonly string[]) =>
   authenticator.authenticate(anApiRequest({ headers: { authorization } }), never)
 
