@@ -20,6 +20,8 @@ export type PublisherOptions = {
   readonly instruments: Instruments
   /** Hands a change to all workers; resolves when they answer with it. */
   readonly apply: (change: ZoneChange) => Promise<void>
+  /** All workers answer with what these services are now. */
+  readonly onPublished: (keys: readonly ServiceKey[]) => void
   /** Hears of each part of a service that has no record, once each time it appears. */
   readonly onProblem: OnProblem
   /** All that was known when a source was set is out. */
@@ -96,7 +98,11 @@ export class Publisher {
 
   async #publish(signal: AbortSignal): Promise<void> {
     while (this.#dirty.size > 0 || this.#loadedDue) {
-      if (this.#dirty.size > 0) await this.#options.apply(this.#nextChange())
+      if (this.#dirty.size > 0) {
+        const { change, keys } = this.#nextChange()
+        await this.#options.apply(change)
+        this.#options.onPublished(keys)
+      }
       signal.throwIfAborted()
       if (this.#dirty.size > 0 || !this.#loadedDue) continue
       this.#loadedDue = false
@@ -104,15 +110,17 @@ export class Publisher {
     }
   }
 
-  #nextChange(): ZoneChange {
+  #nextChange(): { readonly change: ZoneChange; readonly keys: readonly ServiceKey[] } {
     const { clock, instruments } = this.#options
     const started = clock.now()
     const put: CompiledService[] = []
     const removed: ServiceKey[] = []
+    const keys: ServiceKey[] = []
     for (const key of this.#dirty) {
       this.#dirty.delete(key)
       const compiled = this.#compiled(key)
       if (compiled === 'failed') continue
+      keys.push(key)
       if (compiled === undefined) removed.push(key)
       else put.push(compiled.service, ...compiled.reverse)
       if (put.length + removed.length >= maxServices || clock.now() - started >= maxCompileMs) break
@@ -120,7 +128,7 @@ export class Publisher {
     this.#serial = nextSerial(this.#serial, started)
     instruments.services(this.#served.size)
     instruments.serial(this.#serial)
-    return { serial: this.#serial, put, removed }
+    return { change: { serial: this.#serial, put, removed }, keys }
   }
 
   /** Undefined when there is no such service any more; after a fault of ours what was served goes on. */

@@ -8,6 +8,7 @@ import type { Clock } from '../src/kernel/clock.ts'
 import { badRequest } from '../src/kernel/errors.ts'
 import type { Logger } from '../src/kernel/log.ts'
 import type { Metrics } from '../src/kernel/metrics.ts'
+import { Leg, Propagation, type Way } from '../src/kernel/propagation.ts'
 import { rrType, type ZoneSettings } from './contract.ts'
 import { type Instruments, instrumentsOf, observeSource } from './instruments.ts'
 import { WorkerPool } from './pool.ts'
@@ -16,7 +17,7 @@ import { queryItself } from './server/self-query.ts'
 import { type AnswerOptions, workerSettings, zoneSettings } from './settings.ts'
 import { storedServices } from './source/snapshot-file.ts'
 import { SnapshotKeeper } from './source/snapshot-keeper.ts'
-import { type WatchedSource, watchServices } from './source/watch.ts'
+import { type WatchedSource, type WatchOptions, watchServices } from './source/watch.ts'
 import { Warnings } from './warnings.ts'
 import { wireName } from './zone/names.ts'
 
@@ -83,6 +84,8 @@ class RunningResponder implements Dns {
   readonly #stop = new AbortController()
   readonly #keeper: SnapshotKeeper
   readonly #publisher: Publisher
+  /** Until all threads answer with it. */
+  readonly #answered: Readonly<Record<Way, Leg>>
   #loaded: boolean = false
   #live: WatchedSource | undefined
   #closed: Promise<void> | undefined
@@ -92,6 +95,11 @@ class RunningResponder implements Dns {
     const { settings, instruments, pool } = parts
     this.#options = options
     this.#parts = parts
+    const propagation = new Propagation(options.metrics, clock)
+    this.#answered = {
+      export: new Leg({ propagation, way: 'export', stage: 'answer' }),
+      endpoints: new Leg({ propagation, way: 'endpoints', stage: 'answer', total: 'to_dns' }),
+    }
     this.#keeper = new SnapshotKeeper({ file: snapshotFile, cluster: cluster.name, clock, log })
     const importOf: WatchedSource['importOf'] = key => this.#live?.importOf(key)
     const warnings = new Warnings({ cluster, clock, log, importOf }, this.#stop.signal)
@@ -103,6 +111,7 @@ class RunningResponder implements Dns {
         log,
         instruments,
         apply: change => pool.apply(change),
+        onPublished: keys => this.#onPublished(keys),
         onProblem: (key, problem) => warnings.tell(key, problem),
         loaded: () => this.#onLoaded(),
       },
@@ -115,6 +124,10 @@ class RunningResponder implements Dns {
       isLive: () => this.#live !== undefined,
     })
     background('dns services', log, this.#stop.signal, signal => this.#follow(signal))
+  }
+
+  #onPublished(keys: readonly string[]): void {
+    for (const leg of Object.values(this.#answered)) for (const key of keys) leg.arrived(key)
   }
 
   get address(): { readonly host: string; readonly port: number } {
@@ -164,7 +177,8 @@ class RunningResponder implements Dns {
   /** From disk until the cluster has told everything, then from the cluster for ever. */
   async #follow(signal: AbortSignal): Promise<void> {
     const { cluster, clock, log } = this.#options
-    const source = watchServices({ cluster, clock, log }, signal)
+    const onNews: WatchOptions['onNews'] = (key, way, changed) => this.#answered[way].note(key, changed)
+    const source = watchServices({ cluster, clock, log, onNews }, signal)
     source.onChange(key => {
       if (this.#live === undefined) return
       this.#keeper.changed()

@@ -125,6 +125,7 @@ export type ImportableSlice = {
   readonly name: string
   /** The cluster id that it comes from, vouched for by the hub. */
   readonly source: string
+  readonly metadata: Pick<ExportedEndpointSlice['metadata'], 'annotations'>
   readonly spec: ExportedEndpointSlice['spec']
 }
 

@@ -1,4 +1,5 @@
 /** Wires the stage `export`: conditions of ServiceExports here, ExportedServices and ExportedEndpointSlices on the hub. */
+import { newlyChanged } from './api/changed.ts'
 import { exportedServiceName, isLeftOut } from './api/kinds/exported-service.ts'
 import type { ObjectMeta } from './api/meta.ts'
 import { sourceServiceOf } from './api/source-service.ts'
@@ -11,6 +12,7 @@ import { Kept } from './export/kept.ts'
 import { ServicePush } from './export/service-push.ts'
 import { SlicePush } from './export/slice-push.ts'
 import { ExportStatus } from './export/status.ts'
+import { type Changed, Leg, type Way } from './kernel/propagation.ts'
 import type { WorkQueue } from './kernel/work-queue.ts'
 import type { MemberContext } from './member-context.ts'
 
@@ -23,6 +25,9 @@ export class ExportFlow {
   readonly #kept = new Kept(key => this.#tell(key))
   /** Why nothing can be sent at all. */
   #unreached: PushFailure | undefined
+  /** Until the hub has stored it. */
+  readonly #published: Readonly<Record<Way, Leg>>
+  readonly #sinceMs: number
   readonly #status: WorkQueue
   readonly #services: WorkQueue
   readonly #slices: WorkQueue
@@ -30,6 +35,12 @@ export class ExportFlow {
 
   constructor(context: MemberContext) {
     this.#context = context
+    const { propagation } = context
+    this.#sinceMs = context.clock.now()
+    this.#published = {
+      export: new Leg({ propagation, way: 'export', stage: 'publish' }),
+      endpoints: new Leg({ propagation, way: 'endpoints', stage: 'publish' }),
+    }
     this.#status = this.#statusQueue()
     this.#services = this.#serviceQueue()
     this.#slices = this.#sliceQueue()
@@ -56,6 +67,7 @@ export class ExportFlow {
     this.#unreached = undefined
     this.#addAllStatuses()
     informers.exportedServices.onChange(({ before, after }) => {
+      this.#told('export', before, after)
       const spec = (after ?? before)?.spec
       if (spec === undefined) return
       const key = keyOf({ namespace: spec.namespace, name: spec.service })
@@ -63,6 +75,7 @@ export class ExportFlow {
       this.#tell(key)
     })
     informers.exportedSlices.onChange(({ before, after }) => {
+      this.#told('endpoints', before, after)
       const spec = (after ?? before)?.spec
       if (spec !== undefined) this.#slices.add(keyOf({ namespace: spec.namespace, name: spec.slice }))
     })
@@ -70,14 +83,15 @@ export class ExportFlow {
       const isSource = [before, after].some(
         slice => slice !== undefined && sourceServiceOf(slice) !== undefined,
       )
-      if (isSource) this.#slices.add(keyOf((after ?? before)?.metadata ?? noName))
+      if (isSource) this.#addSlice(keyOf((after ?? before)?.metadata ?? noName))
     })
     for (const informer of [informers.serviceExports, informers.services]) {
       informer.onChange(change => {
         const service = (change.after ?? change.before)?.metadata ?? noName
         if (!isStatusOnly(change)) {
+          this.#published.export.note(keyOf(service), this.#seenNow())
           this.#services.add(keyOf(service))
-          for (const slice of sources.ownSlicesOf(service)) this.#slices.add(keyOf(slice))
+          for (const slice of sources.ownSlicesOf(service)) this.#addSlice(keyOf(slice))
         }
       })
     }
@@ -96,6 +110,22 @@ export class ExportFlow {
   /** Told of each export for which `sent` may answer something else. */
   onSent(listener: (key: string) => void): void {
     this.#listeners.push(listener)
+  }
+
+  #addSlice(key: string): void {
+    this.#published.endpoints.note(key, this.#seenNow())
+    this.#slices.add(key)
+  }
+
+  #seenNow(): Changed {
+    return { atMs: this.#context.clock.now() }
+  }
+
+  /** The hub tells those who watch it what was published here: how long that took is seen by this clock alone. */
+  #told(way: Way, before: Dated | undefined, after: Dated | undefined): void {
+    const changed = newlyChanged(before, after)
+    if (changed !== undefined && changed.atMs >= this.#sinceMs)
+      this.#context.propagation.took(way, 'told', changed.atMs)
   }
 
   #addAllStatuses(): void {
@@ -134,7 +164,9 @@ export class ExportFlow {
       kept: this.#kept,
       outcome: (ref, failure) => this.#outcome(keyOf(ref), failure),
     })
-    return queue('export services', hubWriter, (ref, signal) => push.reconcile(ref, signal))
+    return queue('export services', hubWriter, (ref, signal) =>
+      this.#published.export.carry(keyOf(ref), changed => push.reconcile(ref, changed, signal)),
+    )
   }
 
   #sliceQueue(): WorkQueue {
@@ -149,7 +181,9 @@ export class ExportFlow {
       hub: hubWriter,
       hubNamespace,
     })
-    return queue('export slices', hubWriter, (ref, signal) => push.reconcile(ref, signal))
+    return queue('export slices', hubWriter, (ref, signal) =>
+      this.#published.endpoints.carry(keyOf(ref), changed => push.reconcile(ref, changed, signal)),
+    )
   }
 
   /** That the hub refuses this cluster is why every push fails, also those that nobody tries. */
@@ -167,6 +201,8 @@ export class ExportFlow {
 }
 
 const noName: Ref = { name: '' }
+
+type Dated = { readonly metadata: Pick<ObjectMeta, 'annotations'> }
 
 type Asking = {
   readonly metadata: Pick<ObjectMeta, 'annotations' | 'deletionTimestamp' | 'ownerReferences'>

@@ -1,6 +1,7 @@
 /** The ordered stages of the flow on the hub: merge → allocate. Beside them it observes who is there: heartbeat. */
 import { Allocator } from './allocate/allocator.ts'
 import { observePools } from './allocate/instruments.ts'
+import { newlyChanged } from './api/changed.ts'
 import { type ClusterSetService, ClusterSetServiceKind } from './api/kinds/cluster-set-service.ts'
 import { ExportedServiceKind } from './api/kinds/exported-service.ts'
 import { ImportedServiceKind } from './api/kinds/imported-service.ts'
@@ -19,6 +20,7 @@ import { background } from './kernel/abort.ts'
 import type { Clock } from './kernel/clock.ts'
 import type { Logger } from './kernel/log.ts'
 import type { Metrics } from './kernel/metrics.ts'
+import { Leg, Propagation } from './kernel/propagation.ts'
 import { every, WorkQueue } from './kernel/work-queue.ts'
 import { MergeController } from './merge/controller.ts'
 import { Members } from './merge/members.ts'
@@ -131,9 +133,11 @@ async function startMerging(wiring: Wiring, allocator: Allocator, pools: Pools):
     metrics: wiring.metrics,
     requeue: (key, delayMs) => queue.addAfter(key, delayMs),
   })
+  const propagation = new Propagation(wiring.metrics, clock)
+  const merged = new Leg({ propagation, way: 'export', stage: 'merge' })
   const queue = new WorkQueue(
     { name: 'merge', clock, log, concurrency: 8 },
-    (key, keySignal) => controller.reconcile(key, keySignal),
+    (key, keySignal) => merged.carry(key, changed => controller.reconcile(key, changed, keySignal)),
     signal,
   )
   observePools(allocator, wiring.metrics)
@@ -146,6 +150,12 @@ async function startMerging(wiring: Wiring, allocator: Allocator, pools: Pools):
   clusterSetServices.onChange(({ before, after }) => {
     if (after !== undefined) adopt(allocator, after)
     queue.add((after ?? before)?.metadata.name ?? '')
+  })
+  exportedServices.onChange(({ before, after }) => {
+    if (before?.metadata.generation === after?.metadata.generation) return
+    const changed = newlyChanged(before, after)
+    const key = (after ?? before)?.metadata
+    if (key !== undefined) merged.note(key.name, changed && { ...changed, by: key.namespace })
   })
   for (const informer of [exportedServices, importedServices]) {
     informer.onChange(({ before, after }: Change<KubeObject>) =>

@@ -1,4 +1,5 @@
 /** Wires the stages `import` and `endpoints`: ServiceImports and imported EndpointSlices of this cluster. */
+import { newlyChanged } from './api/changed.ts'
 import { derivedServiceName } from './api/derived-service.ts'
 import type { EndpointSlice } from './api/kinds/endpoint-slice.ts'
 import { acceptsObjects } from './api/kinds/namespace.ts'
@@ -15,6 +16,7 @@ import { clashOf } from './heartbeat/overlap.ts'
 import { ImportController } from './import/controller.ts'
 import { Importables } from './import/importables.ts'
 import { ImportReport } from './import/report.ts'
+import { type Changed, Leg, type Way } from './kernel/propagation.ts'
 import type { WorkQueue } from './kernel/work-queue.ts'
 import type { MemberContext } from './member-context.ts'
 import { isUnmerged, unmergedService } from './unmerged.ts'
@@ -23,12 +25,20 @@ export class ImportFlow {
   readonly #context: MemberContext
   readonly #exports: ExportFlow
   readonly #importables: Importables
+  /** Until this cluster has what is imported. */
+  readonly #stored: Readonly<Record<Way, Leg>>
   readonly #imports: WorkQueue
   readonly #endpoints: WorkQueue
 
   constructor(context: MemberContext, exports: ExportFlow) {
     this.#context = context
     this.#exports = exports
+    const { hubNamespace: own, propagation } = context
+    const importing = { propagation, stage: 'import', total: 'to_import', own } as const
+    this.#stored = {
+      export: new Leg({ ...importing, way: 'export' }),
+      endpoints: new Leg({ ...importing, way: 'endpoints' }),
+    }
     this.#importables = new Importables(context.informers.importables)
     this.#imports = this.#importQueue()
     this.#endpoints = this.#endpointsQueue()
@@ -41,7 +51,9 @@ export class ImportFlow {
     sources.ownComplete = true
     informers.endpointSlices.onChange(({ before, after }) => {
       const of = [before, after].map(slice => slice && sourceServiceOf(slice))
-      this.#addChanged(sources.ownChanged(before, after), of)
+      const keys = sources.ownChanged(before, after)
+      this.#noteSlices(keys, { atMs: this.#context.clock.now(), by: this.#context.hubNamespace })
+      this.#addChanged(keys, of)
       if ([before, after].some(slice => slice !== undefined && isOurs(slice)))
         this.#addImported(after ?? before)
     })
@@ -81,18 +93,27 @@ export class ImportFlow {
   /** For when the hub has told everything that may be imported: what is here too much is found by its own objects. */
   startHub(): void {
     const { informers, sources } = this.#context
+    // What the hub held before is not under way.
+    let isNews: boolean = false
     this.#importables.onChange({
       onService: (service, { before, after }) => {
+        const changed = newlyChanged(before, after)
+        if (isNews) this.#stored.export.note(keyOf(service), changed)
         this.#imports.add(keyOf(service))
-        if (!sameForSlices(before, after)) this.#addSlicesOf(service)
+        if (sameForSlices(before, after)) return
+        if (isNews) this.#noteSlices(sources.keysOf(service), changed)
+        this.#addSlicesOf(service)
       },
       onSlice: ({ before, after }) => {
         const of = [before, after].map(
           slice => slice && { namespace: slice.spec.namespace, name: slice.spec.service },
         )
-        this.#addChanged(sources.remoteChanged(before, after), of)
+        const keys = sources.remoteChanged(before, after)
+        if (isNews) this.#noteSlices(keys, newlyChanged(before, after))
+        this.#addChanged(keys, of)
       },
     })
+    isNews = true
     sources.remoteComplete = true
     for (const { metadata } of informers.serviceImports.list()) {
       this.#imports.add(keyOf(metadata))
@@ -117,6 +138,10 @@ export class ImportFlow {
       const spec = (after ?? before)?.spec
       if (spec !== undefined) reports.add(keyOf({ namespace: spec.namespace, name: spec.service }))
     })
+  }
+
+  #noteSlices(keys: readonly string[], changed: Changed | undefined): void {
+    for (const key of keys) this.#stored.endpoints.note(key, changed)
   }
 
   /** What of a service is used depends on all its slices where clusters are preferred. */
@@ -172,7 +197,9 @@ export class ImportFlow {
       clock,
       log,
     })
-    return queue('imports', localWriter, (ref, signal) => controller.reconcile(ref, signal))
+    return queue('imports', localWriter, (ref, signal) =>
+      this.#stored.export.carry(keyOf(ref), () => controller.reconcile(ref, signal)),
+    )
   }
 
   #reportQueue(): WorkQueue {
@@ -207,7 +234,9 @@ export class ImportFlow {
       local: localWriter,
       routes: routing !== undefined,
     })
-    return queue('endpoints', localWriter, (ref, signal) => controller.reconcile(ref, keyOf(ref), signal))
+    return queue('endpoints', localWriter, (ref, signal) =>
+      this.#stored.endpoints.carry(keyOf(ref), changed => controller.reconcile(ref, changed, signal)),
+    )
   }
 }
 

@@ -24,6 +24,7 @@ import { isReason } from './kernel/errors.ts'
 import type { Logger } from './kernel/log.ts'
 import type { Metrics } from './kernel/metrics.ts'
 import { type Pace, paceOf } from './kernel/pace.ts'
+import { Propagation } from './kernel/propagation.ts'
 import { WorkQueue } from './kernel/work-queue.ts'
 
 export type MemberFlowOptions = {
@@ -59,6 +60,7 @@ type Reconcile = (ref: Ref, signal: AbortSignal) => Promise<void>
 
 export type MemberContext = MemberFlowOptions & {
   readonly signal: AbortSignal
+  readonly propagation: Propagation
   /** What the answers of `hub` say of this member. */
   readonly standing: HubStanding
   readonly informers: ReturnType<typeof startInformers>
@@ -90,6 +92,7 @@ export function makeContext(given: MemberFlowOptions, signal: AbortSignal): Memb
     ...options,
     log,
     signal,
+    propagation: new Propagation(options.metrics, options.clock),
     standing,
     informers,
     sources: new SliceSources(options.cluster),

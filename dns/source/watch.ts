@@ -1,14 +1,22 @@
 /** Services as one cluster's API server tells them, kept current by two informers. */
+import { newlyChanged } from '../../src/api/changed.ts'
 import { type EndpointSlice, EndpointSliceKind } from '../../src/api/kinds/endpoint-slice.ts'
 import { type ServiceImport, ServiceImportKind } from '../../src/api/kinds/service-import.ts'
 import { type Change, type Cluster, type Informer, keyOf, resource } from '../../src/cluster/cluster.ts'
 import { startInformer } from '../../src/cluster/informer.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import type { Logger } from '../../src/kernel/log.ts'
+import type { Changed, Way } from '../../src/kernel/propagation.ts'
 import type { ServiceFacts, ServiceKey, ServiceSource } from '../contract.ts'
 import { serviceFacts, serviceNameLabel } from './facts.ts'
 
-export type WatchOptions = { readonly cluster: Cluster; readonly clock: Clock; readonly log: Logger }
+export type WatchOptions = {
+  readonly cluster: Cluster
+  readonly clock: Clock
+  readonly log: Logger
+  /** Told of each change that is news, before the listeners are: by what it came, and when it began. */
+  onNews?(key: ServiceKey, way: Way, changed: Changed | undefined): void
+}
 
 /** What is watched can be spoken about. */
 export interface WatchedSource extends ServiceSource {
@@ -22,7 +30,7 @@ export function watchServices(options: WatchOptions, signal: AbortSignal): Watch
   // A cluster's own slices do not carry the label.
   const selection = { labelSelector: serviceNameLabel, clock, log }
   const slices = startInformer(cluster, resource(EndpointSliceKind), selection, signal)
-  return new WatchedServices(imports, slices)
+  return new WatchedServices(imports, slices, options)
 }
 
 class WatchedServices implements WatchedSource {
@@ -32,8 +40,14 @@ class WatchedServices implements WatchedSource {
   /** Names of the slices of each service. They may be there before their import, and after it. */
   readonly #slicesOf = new Map<ServiceKey, Set<string>>()
   readonly #listeners: ((key: ServiceKey) => void)[] = []
+  readonly #onNews: WatchOptions['onNews']
 
-  constructor(imports: Informer<ServiceImport>, slices: Informer<EndpointSlice>) {
+  constructor(
+    imports: Informer<ServiceImport>,
+    slices: Informer<EndpointSlice>,
+    { onNews }: Pick<WatchOptions, 'onNews'>,
+  ) {
+    this.#onNews = onNews
     this.#imports = imports
     this.#slices = slices
     this.synced = Promise.all([imports.synced, slices.synced]).then(() => undefined)
@@ -70,13 +84,19 @@ class WatchedServices implements WatchedSource {
 
   #importChanged({ before, after }: Change<ServiceImport>): void {
     const object = after ?? before
-    if (object !== undefined) this.#tell(keyOf(object.metadata))
+    if (object === undefined) return
+    const key = keyOf(object.metadata)
+    if (this.#imports.hasSynced()) this.#onNews?.(key, 'export', undefined)
+    this.#tell(key)
   }
 
   /** A slice may be given to another service by its label. */
   #sliceChanged({ before, after }: Change<EndpointSlice>): void {
     const old = before && serviceOf(before)
     const key = after && serviceOf(after)
+    const of = key ?? old
+    if (of !== undefined && this.#slices.hasSynced())
+      this.#onNews?.(of, 'endpoints', newlyChanged(before, after))
     if (before !== undefined && old !== undefined && old !== key) {
       this.#forget(old, before.metadata.name)
       this.#tell(old)

@@ -30,6 +30,11 @@ export const wellKnown = {
   exports: 'isthmus.dev/exports',
   /** Annotation of the imports that an agent made without the hub, which has not told of the service yet. */
   unmerged: 'isthmus.dev/unmerged',
+  /**
+   * Annotation of what is handed on of exports and endpoints: when the change was first seen that the object was last
+   * written for, and on ClusterSetServices by whom.
+   */
+  changed: 'isthmus.dev/changed',
   /** Annotation of the member's own Service: that the cluster is to leave its ClusterSet, and what came of it. */
   leave: 'isthmus.dev/leave',
 } as const

@@ -4,16 +4,18 @@
  * is one write; endpoints of this cluster go on without the hub.
  * Refuses: to take a slice away before all slices of its source cluster are known.
  */
+import { withChanged } from '../api/changed.ts'
 import type { ClusterSetService } from '../api/kinds/cluster-set-service.ts'
 import { type EndpointSlice, EndpointSliceKind } from '../api/kinds/endpoint-slice.ts'
 import type { ExportedPort } from '../api/kinds/exported-service.ts'
 import { acceptsObjects, type Namespace } from '../api/kinds/namespace.ts'
 import type { ServiceImport } from '../api/kinds/service-import.ts'
 import { wellKnown } from '../api/well-known.ts'
-import { type Informer, type Ref, resource } from '../cluster/cluster.ts'
+import { type Informer, keyOf, type Ref, resource } from '../cluster/cluster.ts'
 import { isNamespaceTerminating, type Writer } from '../cluster/writer.ts'
 import type { ImportableIndex } from '../contract.ts'
 import type { Family } from '../ip/address.ts'
+import type { Carried, Changed } from '../kernel/propagation.ts'
 import {
   desiredSlice,
   type ImportedService,
@@ -68,26 +70,24 @@ export class EndpointsController {
     this.#options = options
   }
 
-  async reconcile(ref: Ref, key: string, signal: AbortSignal): Promise<void> {
+  /** `changed`: when the change was seen that this is for, and by whom. */
+  async reconcile(ref: Ref, changed: Changed | undefined, signal: AbortSignal): Promise<Carried> {
     const { local, sources } = this.#options
     const current = this.#options.endpointSlices.get(ref)
-    const source = sources.get(key)
+    const source = sources.get(keyOf(ref))
     const verdict = source === undefined ? this.#orphan(current) : this.#verdict(source, current)
-    if (verdict === 'unknown') return
+    if (verdict === 'unknown') return 'unchanged'
     if (verdict === 'absent') {
-      if (current !== undefined && isOurs(current)) await local.delete(endpointSlices, current, signal)
-      return
+      if (current === undefined || !isOurs(current)) return 'unchanged'
+      await local.delete(endpointSlices, current, signal)
+      return 'written'
     }
-    if (current !== undefined && sameSlice(current, verdict.present)) return
-    if (current !== undefined) await local.replace(endpointSlices, verdict.present, {}, signal)
-    else if (this.#mayCreate(ref, source)) await this.#create(verdict.present, signal)
-  }
-
-  /** Where the cluster routes, slices come after the import that they go with: it brings them back. */
-  #mayCreate({ namespace = '' }: Ref, source: Source | undefined): boolean {
-    if (!acceptsObjects(this.#options.namespaces.get({ name: namespace }))) return false
-    const route = source && this.#route(source.service)
-    return route === undefined || route.importUid !== undefined
+    const { present } = verdict
+    if (current !== undefined && sameSlice(current, present)) return 'unchanged'
+    const dated = { ...present, metadata: withChanged(present.metadata, changed && { atMs: changed.atMs }) }
+    if (current === undefined) return this.#create(dated, source, signal)
+    const written = await local.replace(endpointSlices, dated, {}, signal)
+    return written === undefined ? 'behind' : 'written'
   }
 
   /** A slice that no source stands for. It is too much only when all sources of its cluster are known. */
@@ -198,12 +198,19 @@ export class EndpointsController {
     return there?.spec === undefined ? 'unknown' : fromImport(there, families)
   }
 
-  async #create(slice: EndpointSlice, signal: AbortSignal): Promise<void> {
+  async #create(slice: EndpointSlice, source: Source | undefined, signal: AbortSignal): Promise<Carried> {
+    const { local, namespaces } = this.#options
+    if (!acceptsObjects(namespaces.get({ name: slice.metadata.namespace ?? '' }))) return 'unchanged'
+    const route = source && this.#route(source.service)
+    // Where the cluster routes, slices come after the import that they go with: it brings them back.
+    if (route !== undefined && route.importUid === undefined) return 'behind'
     try {
-      await this.#options.local.create(endpointSlices, slice, signal)
+      const written = await local.create(endpointSlices, slice, signal)
+      return written === undefined ? 'behind' : 'written'
     } catch (thrown) {
       // The informer of namespaces is behind; it brings the key back when the namespace is made again.
       if (!isNamespaceTerminating(thrown)) throw thrown
+      return 'unchanged'
     }
   }
 }

@@ -5,6 +5,8 @@
  * both sides have been read.
  * Refuses: Services without endpoints of their own, labels that no import can carry, slices that were imported.
  */
+
+import { withChanged } from '../api/changed.ts'
 import {
   type ExportedService,
   ExportedServiceKind,
@@ -14,6 +16,7 @@ import { type Informer, keyOf, type Ref, resource } from '../cluster/cluster.ts'
 import type { Writer } from '../cluster/writer.ts'
 import { errorText } from '../kernel/abort.ts'
 import { isReason } from '../kernel/errors.ts'
+import type { Carried, Changed } from '../kernel/propagation.ts'
 import type { Collected } from './collect.ts'
 import type { PushFailure } from './conditions.ts'
 import type { Kept } from './kept.ts'
@@ -42,17 +45,19 @@ export class ServicePush {
     this.#options = options
   }
 
-  async reconcile(ref: Ref, signal: AbortSignal): Promise<void> {
+  /** `changed`: when the change was seen that this is for. */
+  async reconcile(ref: Ref, changed: Changed | undefined, signal: AbortSignal): Promise<Carried> {
     try {
-      await this.#push(ref, signal)
+      const carried = await this.#push(ref, changed, signal)
       this.#options.outcome(ref, undefined)
+      return carried
     } catch (thrown) {
       this.#options.outcome(ref, { refused: isRefusal(thrown), message: `hub: ${errorText(thrown)}` })
       throw thrown
     }
   }
 
-  async #push(ref: Ref, signal: AbortSignal): Promise<void> {
+  async #push(ref: Ref, changed: Changed | undefined, signal: AbortSignal): Promise<Carried> {
     const { hub, hubNamespace, kept } = this.#options
     const key = keyOf(ref)
     const name = exportedServiceName(ref.namespace ?? '', ref.name)
@@ -60,20 +65,20 @@ export class ServicePush {
     const collected = this.#options.collected(ref)
     if (collected?.valid !== true) {
       kept.forget(key)
-      if (current !== undefined) await hub.delete(exportedServices, current, signal)
-      return
+      if (current === undefined) return 'unchanged'
+      await hub.delete(exportedServices, current, signal)
+      return 'written'
     }
     const { spec } = collected
-    if (current !== undefined && kept.isHeld(key, spec, current.spec)) return
+    if (current !== undefined && kept.isHeld(key, spec, current.spec)) return 'unchanged'
+    const metadata = withChanged(current?.metadata ?? { namespace: hubNamespace, name }, changed)
     const written =
       current === undefined
-        ? await hub.create(
-            exportedServices,
-            { ...made, metadata: { namespace: hubNamespace, name }, spec },
-            signal,
-          )
-        : await hub.replace(exportedServices, { ...current, spec }, {}, signal)
-    if (written !== undefined) kept.note(key, spec, written.spec)
+        ? await hub.create(exportedServices, { ...made, metadata, spec }, signal)
+        : await hub.replace(exportedServices, { ...current, metadata, spec }, {}, signal)
+    if (written === undefined) return 'behind'
+    kept.note(key, spec, written.spec)
+    return 'written'
   }
 }
 

@@ -1,3 +1,4 @@
+import { withChanged } from '../api/changed.ts'
 import type { EndpointSlice } from '../api/kinds/endpoint-slice.ts'
 import {
   type ExportedEndpointSlice,
@@ -7,6 +8,7 @@ import {
 import type { ExportedService } from '../api/kinds/exported-service.ts'
 import { type Informer, type Ref, resource } from '../cluster/cluster.ts'
 import type { Writer } from '../cluster/writer.ts'
+import type { Carried, Changed } from '../kernel/propagation.ts'
 import { Kept } from './kept.ts'
 import { exportedSliceSpec } from './slice.ts'
 
@@ -33,26 +35,27 @@ export class SlicePush {
     this.#options = options
   }
 
-  async reconcile(ref: Ref, signal: AbortSignal): Promise<void> {
+  /** `changed`: when the change was seen that this is for. */
+  async reconcile(ref: Ref, changed: Changed | undefined, signal: AbortSignal): Promise<Carried> {
     const { hub, hubNamespace } = this.#options
     const name = exportedSliceName(ref.namespace ?? '', ref.name)
     const current = this.#options.exportedSlices.get({ namespace: hubNamespace, name })
     const spec = this.#desired(ref)
     if (spec === undefined) {
       this.#kept.forget(name)
-      if (current !== undefined) await hub.delete(exportedSlices, current, signal)
-      return
+      if (current === undefined) return 'unchanged'
+      await hub.delete(exportedSlices, current, signal)
+      return 'written'
     }
-    if (current !== undefined && this.#kept.isHeld(name, spec, current.spec)) return
+    if (current !== undefined && this.#kept.isHeld(name, spec, current.spec)) return 'unchanged'
+    const metadata = withChanged(current?.metadata ?? { namespace: hubNamespace, name }, changed)
     const written =
       current === undefined
-        ? await hub.create(
-            exportedSlices,
-            { ...made, metadata: { namespace: hubNamespace, name }, spec },
-            signal,
-          )
-        : await hub.replace(exportedSlices, { ...current, spec }, {}, signal)
-    if (written !== undefined) this.#kept.note(name, spec, written.spec)
+        ? await hub.create(exportedSlices, { ...made, metadata, spec }, signal)
+        : await hub.replace(exportedSlices, { ...current, metadata, spec }, {}, signal)
+    if (written === undefined) return 'behind'
+    this.#kept.note(name, spec, written.spec)
+    return 'written'
   }
 
   #desired(ref: Ref): ExportedEndpointSlice['spec'] | undefined {

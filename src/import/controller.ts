@@ -15,6 +15,7 @@ import type { ImportableIndex } from '../contract.ts'
 import type { Family } from '../ip/address.ts'
 import { type Clock, toTime } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/log.ts'
+import type { Carried } from '../kernel/propagation.ts'
 import { desiredImport, desiredStatus, isOurs, unexportedStatus } from './desired.ts'
 
 export type ImportOptions = {
@@ -52,28 +53,21 @@ export class ImportController {
     this.#options = options
   }
 
-  async reconcile(ref: Ref, signal: AbortSignal): Promise<void> {
-    const { local, log, serviceImports: informer } = this.#options
+  async reconcile(ref: Ref, signal: AbortSignal): Promise<Carried> {
+    const { serviceImports: informer } = this.#options
     const current = informer.get(ref)
     const known = this.#known(ref, current)
-    if (known === 'unknown') return
+    if (known === 'unknown') return 'unchanged'
     const service = this.#addressed(ref, known)
-    if (service === undefined) {
-      this.#clashes.delete(keyOf(ref))
-      if (current === undefined) return
-      if (!isOurs(current)) return this.#tell(current, unexportedStatus(current, this.#now()), signal)
-      log.info('import removed', { import: keyOf(ref) })
-      await local.delete(serviceImports, current, signal)
-      return
-    }
-    if (!acceptsObjects(this.#options.namespaces.get({ name: ref.namespace ?? '' }))) return
-    if (current?.metadata.deletionTimestamp !== undefined) return
+    if (service === undefined) return this.#unexported(ref, current, signal)
+    if (!acceptsObjects(this.#options.namespaces.get({ name: ref.namespace ?? '' }))) return 'unchanged'
+    if (current?.metadata.deletionTimestamp !== undefined) return 'unchanged'
     const written = await this.#write(
       desiredImport(service, this.#options.families, current),
       current,
       signal,
     )
-    if (written === undefined) return
+    if (written === undefined) return 'behind'
     const taken = service.spec.type === 'ClusterSetIP' ? this.#options.nameTaken(ref) : undefined
     const seen = {
       families: this.#options.families,
@@ -81,7 +75,18 @@ export class ImportController {
       clash: this.#clashOf(written),
       note: this.#options.note(ref),
     }
-    await this.#tell(written, desiredStatus(service, seen, written, this.#now()), signal)
+    const told = await this.#tell(written, desiredStatus(service, seen, written, this.#now()), signal)
+    return written === current ? told : 'written'
+  }
+
+  async #unexported(ref: Ref, current: ServiceImport | undefined, signal: AbortSignal): Promise<Carried> {
+    const { local, log } = this.#options
+    this.#clashes.delete(keyOf(ref))
+    if (current === undefined) return 'unchanged'
+    if (!isOurs(current)) return this.#tell(current, unexportedStatus(current, this.#now()), signal)
+    log.info('import removed', { import: keyOf(ref) })
+    await local.delete(serviceImports, current, signal)
+    return 'written'
   }
 
   /** Logged once as long as it is the same. */
@@ -106,10 +111,16 @@ export class ImportController {
     return current !== undefined && isUnmerged(current) ? undefined : 'unknown'
   }
 
-  async #tell(current: ServiceImport, status: ServiceImport['status'], signal: AbortSignal): Promise<void> {
-    if (status === undefined || equalJson(current.status, status)) return
+  async #tell(
+    current: ServiceImport,
+    status: ServiceImport['status'],
+    signal: AbortSignal,
+  ): Promise<Carried> {
+    if (status === undefined || equalJson(current.status, status)) return 'unchanged'
     const { local } = this.#options
-    await local.replace(serviceImports, { ...current, status }, { subresource: 'status' }, signal)
+    const wanted = { ...current, status }
+    const written = await local.replace(serviceImports, wanted, { subresource: 'status' }, signal)
+    return written === undefined ? 'behind' : 'written'
   }
 
   /** With the addresses that it has in this cluster; those of the hub, and what the hub says of them, count for others. */

@@ -110,7 +110,8 @@ function contentOf({ metadata, object, source = '' }: Importable): Content | und
     return { type: 'service', service: { namespace, name }, object: service }
   }
   if (shown.kind !== 'ExportedEndpointSlice') return undefined
-  const { spec } = shown as ExportedEndpointSlice
+  const { metadata: of, spec } = shown as ExportedEndpointSlice
   const { namespace, service: name } = spec
-  return { type: 'slice', service: { namespace, name }, slice: { name: metadata.name, source, spec } }
+  const slice = { name: metadata.name, source, metadata: of, spec }
+  return { type: 'slice', service: { namespace, name }, slice }
 }

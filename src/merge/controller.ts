@@ -4,6 +4,7 @@
  * are seen, and given away only when nothing that was written holds them.
  * Refuses: exports of clusters that are not accepted, and of namespaces that a cluster does not take part in.
  */
+import { withChanged } from '../api/changed.ts'
 import { type ClusterSetService, ClusterSetServiceKind } from '../api/kinds/cluster-set-service.ts'
 import { type ExportedService, ExportedServiceKind } from '../api/kinds/exported-service.ts'
 import type { ImportedService } from '../api/kinds/imported-service.ts'
@@ -15,6 +16,7 @@ import { type Clock, fromTime, toTime } from '../kernel/clock.ts'
 import { isReason } from '../kernel/errors.ts'
 import type { Logger } from '../kernel/log.ts'
 import type { Metrics } from '../kernel/metrics.ts'
+import type { Carried, Changed } from '../kernel/propagation.ts'
 import { conflictsIn, mergeForAll, type Outcome } from './audiences.ts'
 import {
   type Assign,
@@ -46,6 +48,7 @@ export type MergeOptions = {
 }
 
 type Claim = { readonly exported: ExportedService; readonly standing: Standing }
+type Writing = { readonly changed: Changed | undefined; readonly signal: AbortSignal }
 type Published = { readonly merged: Outcome; readonly service: ClusterSetService }
 
 const services = resource(ClusterSetServiceKind)
@@ -64,17 +67,19 @@ export class MergeController {
     this.#instruments = new MergeInstruments(options.metrics)
   }
 
-  async reconcile(key: string, signal: AbortSignal): Promise<void> {
+  /** `changed`: when the change was seen that this is for, and by whom. Carried on is what members are told of. */
+  async reconcile(key: string, changed: Changed | undefined, signal: AbortSignal): Promise<Carried> {
     const { clock } = this.#options
     const startMs = clock.now()
     try {
-      await this.#reconcile(key, signal)
+      return await this.#reconcile(key, { changed, signal })
     } finally {
       this.#instruments.took(clock.now() - startMs)
     }
   }
 
-  async #reconcile(key: string, signal: AbortSignal): Promise<void> {
+  async #reconcile(key: string, writing: Writing): Promise<Carried> {
+    const { signal } = writing
     const claims = this.#claims(key)
     this.#comeBack(key, claims)
     const counting = claims.flatMap(({ standing }) => (standing.counts ? [standing.contribution] : []))
@@ -82,11 +87,13 @@ export class MergeController {
     this.#instruments.merged(key, outcome === undefined ? [] : conflictsIn(outcome))
     if (outcome === undefined) {
       await this.#tell(claims, undefined, signal)
-      await this.#retire(key, signal)
-      return
+      return this.#retire(key, signal)
     }
-    const service = await this.#publish(key, outcome, signal)
-    if (service !== undefined) await this.#tell(claims, { merged: outcome, service }, signal)
+    const before = this.#options.clusterSetServices.get({ name: key })
+    const service = await this.#publish(key, outcome, writing)
+    if (service === undefined) return 'behind'
+    await this.#tell(claims, { merged: outcome, service }, signal)
+    return service === before ? 'unchanged' : 'written'
   }
 
   #claims(key: string): readonly Claim[] {
@@ -107,20 +114,25 @@ export class MergeController {
     }
   }
 
-  async #publish(key: string, merged: Outcome, signal: AbortSignal): Promise<ClusterSetService | undefined> {
+  async #publish(
+    key: string,
+    merged: Outcome,
+    { changed, signal }: Writing,
+  ): Promise<ClusterSetService | undefined> {
     const { allocator, clusterSetServices, writer, log } = this.#options
     const current = clusterSetServices.get({ name: key })
     const assign: Assign = ({ type, ipFamilies }) =>
       allocator.assign(key, type === 'ClusterSetIP' ? ipFamilies : [], merged.all.addresses)
     const desired = desiredService(identityOf(key), merged, assign, current)
+    const dated = { ...desired, metadata: withChanged(desired.metadata, changed) }
     if (current === undefined) {
-      const created = await writer.create(services, desired, signal)
+      const created = await writer.create(services, dated, signal)
       if (created !== undefined)
         log.info('service created', { service: key, ips: desired.spec.ips.join(',') })
       return created
     }
     if (equalJson(current, desired)) return current
-    return writer.replace(services, desired, {}, signal)
+    return writer.replace(services, dated, {}, signal)
   }
 
   async #tell(claims: readonly Claim[], outcome: Published | undefined, signal: AbortSignal): Promise<void> {
@@ -170,22 +182,26 @@ export class MergeController {
   }
 
   /** Nobody exports it any more: members lose it at once, its addresses stay reserved for the time of the quarantine. */
-  async #retire(key: string, signal: AbortSignal): Promise<void> {
+  async #retire(key: string, signal: AbortSignal): Promise<Carried> {
     const { allocator, clock, clusterSetServices, log, quarantineMs, writer } = this.#options
     const current = clusterSetServices.get({ name: key })
     if (current === undefined) {
       if (allocator.holds(key) && !(await this.#exists(key, signal))) allocator.release(key)
-      return
+      return 'unchanged'
     }
     const { addresses, releasedAt } = current.status
     if (addresses.length > 0 && releasedAt === undefined) {
       log.info('service released', { service: key })
       await writer.replace(services, releasedService(current, toTime(clock.now())), {}, signal)
-      return
+      return 'written'
     }
     const leftMs = releasedAt === undefined ? 0 : fromTime(releasedAt) + quarantineMs - clock.now()
-    if (leftMs > 0 && addresses.length > 0) this.#options.requeue(key, leftMs)
-    else await writer.delete(services, current, signal)
+    if (leftMs > 0 && addresses.length > 0) {
+      this.#options.requeue(key, leftMs)
+      return 'unchanged'
+    }
+    await writer.delete(services, current, signal)
+    return 'written'
   }
 
   /** Asked of the server: an address may only be given away when it is certain that nothing published holds it. */

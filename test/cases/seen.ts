@@ -3,6 +3,7 @@ import type { EndpointSlice } from '../../src/api/kinds/endpoint-slice.ts'
 import { toExportedPort } from '../../src/api/kinds/exported-service.ts'
 import type { ServiceImport } from '../../src/api/kinds/service-import.ts'
 import type { Condition, ObjectMeta } from '../../src/api/meta.ts'
+import { wellKnown } from '../../src/api/well-known.ts'
 import { exportedMapsOf } from '../../src/import/desired.ts'
 import { familyOf } from '../../src/ip/address.ts'
 import { never } from '../../src/kernel/abort.ts'
@@ -137,8 +138,9 @@ export async function everything(fleet: MemoryFleet, questions: readonly string[
   )
 }
 
-function plain({ annotations, labels, name }: ObjectMeta): unknown[] | object {
-  return { name, labels, annotations }
+function plain({ annotations = {}, labels, name }: ObjectMeta): unknown[] | object {
+  const { [wellKnown.changed]: _time, ...said } = annotations
+  return { name, labels, annotations: said }
 }
 
 function timeless(conditions: readonly Condition[] | undefined): readonly object[] {

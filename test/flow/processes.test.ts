@@ -2,9 +2,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePorts, temporaryFolder } from '../support/fleet.ts'
 import { memberClusters, serviceExports } from '../support/memory-fleet.ts'
+import { propagationIn } from '../support/propagation.ts'
 import { runRole, runToEnd } from '../support/role-process.ts'
 import { type Member, members, type SeparateProcesses, separateProcesses } from './deployment.ts'
 import { Shop, signal } from './shop.ts'
@@ -18,6 +20,31 @@ describe('separate processes', () => {
     for (const member of members) await shop.open(member)
   }, 120_000)
   afterAll(() => deployment.stop())
+
+  const own = ['publish', 'told'].flatMap(stage => [`export ${stage} one`, `endpoints ${stage} one`])
+  const others = [
+    'export import one',
+    'export to_import two',
+    'endpoints import one',
+    'endpoints to_import two',
+  ]
+  const answered = ['export answer one', 'endpoints answer one', 'endpoints to_dns two']
+
+  /** Of the hub, a member, or the DNS of east. */
+  const metricsOf = async (who: string): Promise<string> => {
+    if (who === 'dns') {
+      const probe = `http://127.0.0.1:${deployment.dnsPort('east') + 5}/metrics`
+      return (await fetch(probe)).text()
+    }
+    const file = (name: string): string => readFileSync(join(deployment.homeOf(who), name), 'utf8')
+    const port = deployment.dnsPort('east') - 10 + ['hub', ...members].indexOf(who)
+    const identity = { certificate: file('admin.crt'), key: file('admin.key') }
+    const server = { url: `https://127.0.0.1:${port}`, ca: file('pki/ca.crt'), identity }
+    const client = apiClient('HTTP/1.1', server)
+    const { text } = await client.send('/metrics')
+    await client.close()
+    return text
+  }
 
   const readyOf = async (member: Member, name: string): Promise<string> => {
     const { items } = await deployment.client(member).list(serviceExports, {}, signal())
@@ -76,5 +103,26 @@ describe('separate processes', () => {
     expect(code).toBe(1)
     expect(output).toMatch(/^isthmus: .*the join token is for the cluster "east", not "north"$/)
     folder.dispose()
+  }, 180_000)
+
+  it('tell how long changes of exports and endpoints are under way, stage by stage', async () => {
+    await shop.export('west', 'log', { addresses: ['10.2.0.51'], isHeadless: true })
+    await shop.expectAnswers('log', ['10.2.0.51'])
+    await shop.move('west', 'log', '10.2.0.52')
+    await shop.expectAnswers('log', ['10.2.0.52'])
+    const stages = { hub: ['export merge one'], west: own, east: others, dns: answered }
+    for (const [who, wanted] of Object.entries(stages)) {
+      await eventually(async () => {
+        const told = await propagationIn({ text: () => metricsOf(who) })
+        expect(Object.keys(told)).toEqual(expect.arrayContaining([...wanted]))
+        for (const stage of wanted) {
+          const [count, seconds] = (told[stage] ?? '').split(' × ').map(Number)
+          expect(count, `${stage} of ${who}`).toBeGreaterThan(0)
+          // Processes of one machine share its clock, and nothing here took an hour.
+          expect(seconds, `${stage} of ${who}`).toBeGreaterThanOrEqual(0)
+          expect(seconds, `${stage} of ${who}`).toBeLessThan(3_600)
+        }
+      }, 30_000)
+    }
   }, 180_000)
 })

@@ -21,6 +21,7 @@ import { type RecordedMetric, recordedMetrics } from '../support/recorded-metric
 const page = 'docs/metrics.md'
 const role = { hub: 'On the hub', controllers: 'On hub and members with controllers', dns: 'On dns' } as const
 const server = 'On every API server'
+const changes = 'Of changes under way'
 const everyProcess = 'On every process'
 
 /** As the tables of these sections say, by name. */
@@ -132,9 +133,9 @@ describe('the metrics of a running ClusterSet', () => {
   }
 
   describe.each([
-    ['hub', [server, role.controllers, role.hub, everyProcess]],
-    ['member', [server, role.controllers, everyProcess]],
-    ['dns', [role.dns, everyProcess]],
+    ['hub', [server, role.controllers, role.hub, changes, everyProcess]],
+    ['member', [server, role.controllers, changes, everyProcess]],
+    ['dns', [role.dns, changes, everyProcess]],
   ] as const)('of %s', (name, titles) => {
     it('are those that are documented, with their types', async () => {
       const text = (await started.get(name)?.text()) ?? ''

@@ -53,6 +53,8 @@ export type FleetOptions = {
   readonly skews?: Readonly<Record<string, Skew>>
   /** Of the hub, for one start. */
   readonly metrics?: Metrics
+  /** Of members, for one start. */
+  readonly memberMetrics?: Readonly<Record<string, Metrics>>
 }
 
 /** A cluster that counts what is written to it, apart from heartbeats: they come with time. */
@@ -105,12 +107,14 @@ export class MemoryMember {
   warnings: ExportWarnings | undefined
   readonly #fleet: MemoryFleet
   readonly #networkListeners: (() => void)[] = []
+  readonly #metrics: Metrics
   #networks: Networks
   #running = new AbortController()
 
   constructor(id: string, fleet: MemoryFleet) {
     this.id = id
     this.#fleet = fleet
+    this.#metrics = fleet.options.memberMetrics?.[id] ?? noMetrics
     this.#networks = fleet.options.networks?.[id] ?? { services: [], pods: [] }
     this.local = new TestCluster(id, fleet.clock)
     const skew = fleet.options.skews?.[id]
@@ -134,7 +138,7 @@ export class MemoryMember {
         routing: this.#fleet.options.routing,
         clock: this.#fleet.clock,
         log: this.#fleet.log,
-        metrics: noMetrics,
+        metrics: this.#metrics,
       },
       this.#running.signal,
     )

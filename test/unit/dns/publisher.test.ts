@@ -41,6 +41,7 @@ function publishing() {
           changes.push({ change, done: resolve })
           if (!holding) resolve()
         }),
+      onPublished: () => undefined,
       onProblem: () => undefined,
       loaded: () => {
         loads++
