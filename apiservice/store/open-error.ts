@@ -1,6 +1,6 @@
 import { errorText } from '../../src/kernel/abort.ts'
 
-export type OpenProblem = 'unwritable' | 'locked' | 'corrupt' | 'newer' | 'foreign'
+export type OpenProblem = 'unwritable' | 'locked' | 'corrupt' | 'newer' | 'foreign' | 'unreachable' | 'old'
 
 /** A store that cannot be opened. The message is one sentence for the person who starts the server. */
 export class StoreOpenError extends Error {

@@ -1,9 +1,8 @@
 import { background, errorText } from '../../src/kernel/abort.ts'
-import { badRequest, expired, internal, timedOut, tooLarge, unavailable } from '../../src/kernel/errors.ts'
+import { tooLarge, unavailable } from '../../src/kernel/errors.ts'
 import { turn } from '../../src/kernel/turn.ts'
 import { every } from '../../src/kernel/work-queue.ts'
 import type {
-  Guard,
   ListOptions,
   ListResult,
   ObjectKey,
@@ -18,20 +17,17 @@ import type { Write } from './batch.ts'
 import { Committer } from './committer.ts'
 import { StoreInstruments } from './instruments.ts'
 import { type StoreOptions, type StoreSettings, withDefaults } from './options.ts'
-import { DamagedRecord, isStorableKey } from './record.ts'
+import { Reads } from './reads.ts'
+import { DamagedRecord } from './record.ts'
 import type { Log } from './record-log.ts'
-import { Replay } from './replay.ts'
-import { Timeline, type VersionRef } from './timeline.ts'
-import { VersionReader } from './version-reader.ts'
-import { type Watcher, WatchHub } from './watch-hub.ts'
+import { Timeline } from './timeline.ts'
+import { writeVerbs } from './write-verbs.ts'
 
 /** How often old changes are forgotten and idle watches hear how far the store has come. */
 const housekeepingMs = 5000
 const maxBodyBytes = 8 * 1024 * 1024
 /** Changes that are forgotten before other work gets its turn. */
 const forgetStep = 2000
-/** Old versions that a list reads at once. */
-const listStep = 256
 
 /**
  * Opens a store on a log. `openLog` is called again after a failure of the log. Throws `DamagedRecord` when the log lacks
@@ -69,10 +65,11 @@ async function readTimeline(log: Log, settings: StoreSettings): Promise<Timeline
 class RevisionStore implements Store {
   readonly #settings: StoreSettings
   readonly #timeline: Timeline
-  readonly #hub: WatchHub
-  readonly #reader: VersionReader
-  readonly #replay: Replay
+  readonly #reads: Reads
   readonly #committer: Committer
+  readonly create: Store['create']
+  readonly update: Store['update']
+  readonly delete: Store['delete']
   readonly #closing = new AbortController()
   #closed: Promise<void> | undefined
   #reached: Revision
@@ -82,17 +79,18 @@ class RevisionStore implements Store {
     this.#settings = settings
     this.#timeline = timeline
     this.#reached = log.reached
-    const hub = new WatchHub(settings.log, timeline.revision)
-    this.#hub = hub
+    this.#reads = new Reads(timeline, () => this.#committer.log, settings.log)
+    const { hub } = this.#reads
     const instruments = new StoreInstruments(
       settings.metrics,
-      timeline,
-      hub,
+      () => ({ timeline, hub }),
       () => this.fault() === undefined,
     )
     this.#committer = new Committer(log, { settings, timeline, hub, instruments, openLog })
-    this.#reader = new VersionReader(timeline, () => this.#committer.log)
-    this.#replay = new Replay(timeline, this.#reader, hub, settings.log)
+    const { create, update, delete: remove } = writeVerbs(write => this.#write(write))
+    this.create = create
+    this.update = update
+    this.delete = remove
     const { clock } = settings
     const loop = { name: 'store housekeeping', intervalMs: housekeepingMs, clock, log: settings.log }
     background(loop.name, settings.log, this.#closing.signal, signal =>
@@ -119,41 +117,16 @@ class RevisionStore implements Store {
 
   async list(scope: Scope, options: ListOptions): Promise<ListResult> {
     this.#mustBeOpen()
-    if (options.after !== undefined && !scope.resources.includes(options.after.resource)) {
-      throw badRequest(
-        `a list of ${scope.resources.join(', ')} cannot go on behind ${options.after.resource}`,
-      )
-    }
-    const newest = this.#timeline.revision
-    const revision = options.revision ?? newest
-    if (revision === newest) return { revision, ...this.#timeline.newest(scope, options) }
-    if (revision > newest) throw tooLargeRevision(revision, newest)
-    this.#mustBeKept(revision)
-    const page = this.#timeline.pageAt(revision, scope, options)
-    return { revision, items: await this.#loadAt(revision, page.items), remaining: page.remaining }
+    return this.#reads.list(scope, options)
   }
 
-  snapshot(): Promise<ListResult> {
-    return this.list({ resources: this.#timeline.resources, namespace: '' }, { limit: 0 })
+  async snapshot(): Promise<ListResult> {
+    this.#mustBeOpen()
+    return this.#reads.all()
   }
 
   watch(scope: Scope, after: Revision, listener: StoreListener): () => void {
-    const watcher: Watcher = { scope, listener, position: after, isStopped: false }
-    this.#hub.add(watcher)
-    this.#replay.start(watcher)
-    return () => this.#hub.remove(watcher)
-  }
-
-  create(key: ObjectKey, body: Buffer, guard?: Guard): Promise<WriteResult> {
-    return this.#write({ verb: 'create', key, body, guard })
-  }
-
-  update(key: ObjectKey, expected: Revision, body: Buffer, guard?: Guard): Promise<WriteResult> {
-    return this.#write({ verb: 'update', key, expected, body, guard })
-  }
-
-  delete(key: ObjectKey, expected: Revision, body?: Buffer, guard?: Guard): Promise<WriteResult> {
-    return this.#write({ verb: 'delete', key, expected, body, guard })
+    return this.#reads.watch(scope, after, listener)
   }
 
   async compact(revision: Revision): Promise<void> {
@@ -173,38 +146,14 @@ class RevisionStore implements Store {
     await this.#committer.settle()
     await this.#noting
     await this.#noteReached()
-    await this.#hub.drained()
-    this.#hub.close()
+    await this.#reads.hub.drained()
+    this.#reads.hub.close()
     await this.#committer.log.close()
   }
 
   async #write(write: Write): Promise<WriteResult> {
-    if (!isStorableKey(write.key))
-      throw badRequest('the name of the object is too long or is not valid Unicode')
     if ((write.body?.length ?? 0) > maxBodyBytes) throw tooLarge(maxBodyBytes)
     return this.#committer.submit(write)
-  }
-
-  async #loadAt(revision: Revision, versions: readonly VersionRef[]): Promise<readonly StoredObject[]> {
-    const items: StoredObject[] = []
-    for (let from = 0; from < versions.length; from += listStep) {
-      for (const object of await this.#load(versions.slice(from, from + listStep))) {
-        if (object !== undefined) items.push(object)
-      }
-      this.#mustBeKept(revision)
-    }
-    if (items.length < versions.length) throw internal(`the store lacks objects of revision ${revision}`)
-    return items
-  }
-
-  async #load(versions: readonly VersionRef[]): Promise<readonly (StoredObject | undefined)[]> {
-    try {
-      return await this.#reader.load(versions)
-    } catch (thrown) {
-      if (thrown instanceof DamagedRecord) throw internal('the store is damaged', thrown)
-      // The log is closed or being opened again.
-      throw unavailable('the store cannot read older versions at the moment')
-    }
   }
 
   async #keepHouse(): Promise<void> {
@@ -212,7 +161,7 @@ class RevisionStore implements Store {
     const time = clock.now() - historyMs
     while (this.#timeline.forgetBefore(time, forgetStep) === forgetStep) await turn()
     this.#committer.wake()
-    this.#hub.progress()
+    this.#reads.hub.progress()
     this.#noting ??= this.#noteReached().finally(() => {
       this.#noting = undefined
     })
@@ -233,15 +182,4 @@ class RevisionStore implements Store {
   #mustBeOpen(): void {
     if (this.#closing.signal.aborted) throw unavailable('the store is closed')
   }
-
-  #mustBeKept(revision: Revision): void {
-    if (revision >= this.oldest()) return
-    throw expired('The resourceVersion for the provided list is too old.')
-  }
-}
-
-/** What kube-apiserver answers when asked about a revision that lies ahead. */
-function tooLargeRevision(revision: Revision, newest: Revision): Error {
-  const cause = { reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }
-  return timedOut(`Timeout: Too large resource version: ${revision}, current: ${newest}`, 1, [cause])
 }

@@ -55,6 +55,17 @@ export class Timeline {
     return this.#index.find(key)?.current
   }
 
+  /** The version that a change of an object has made, as long as it is in memory. */
+  version(key: ObjectKey, revision: Revision): StoredObject | undefined {
+    const slot = this.#index.find(key)
+    return slot && this.recall({ slot, revision })
+  }
+
+  /** Nothing has changed up to a revision. */
+  advance(revision: Revision): void {
+    this.#revision = Math.max(this.#revision, revision)
+  }
+
   /** Takes in the next record of the log, as it was written or read. */
   apply(record: LogRecord): StoreEvent {
     const slot = this.#index.obtain(record.key)

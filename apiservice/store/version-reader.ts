@@ -9,11 +9,11 @@ const concurrentReads = 2
 /** Finds the bodies of versions in memory or in the log. */
 export class VersionReader {
   readonly #timeline: Timeline
-  readonly #log: () => Log
+  readonly #log: () => Pick<Log, 'read'>
   readonly #waiting: (() => void)[] = []
   #reading = 0
 
-  constructor(timeline: Timeline, log: () => Log) {
+  constructor(timeline: Timeline, log: () => Pick<Log, 'read'>) {
     this.#timeline = timeline
     this.#log = log
   }

@@ -114,7 +114,12 @@ export class WatchHub {
   /** Ends every watch; later ones end at once. */
   close(): void {
     this.#isClosed = true
-    for (const watcher of [...this.#watchers]) this.end(watcher, 'closed')
+    this.#endAll('closed')
+  }
+
+  /** Ends every watch: nobody knows any more what came after where it is. */
+  expire(): void {
+    this.#endAll('expired')
   }
 
   /** Resolves when few enough events wait for their listeners. */
@@ -125,6 +130,10 @@ export class WatchHub {
   /** Resolves when every published commit has been handed out. */
   drained(): Promise<void> {
     return this.#isPumping ? new Promise(resolve => this.#drained.push(resolve)) : Promise.resolve()
+  }
+
+  #endAll(reason: 'expired' | 'closed'): void {
+    for (const watcher of [...this.#watchers]) this.end(watcher, reason)
   }
 
   #wake(): void {

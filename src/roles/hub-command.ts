@@ -17,6 +17,7 @@ import {
   portSetting,
   requireApart,
 } from './shared-settings.ts'
+import { etcdOf, storeSettings } from './store-settings.ts'
 
 const settings = {
   home: setting.text({
@@ -26,6 +27,7 @@ const settings = {
   }),
   port: portSetting('The port of the API server.', 7443),
   ...listening,
+  ...storeSettings,
   controllers,
   ...addresses,
   ...electionSettings,
@@ -61,6 +63,7 @@ export const hubCommand: CommandDefinition<typeof settings> = {
         shutdownDelayMs: values.shutdownDelay,
         history: historyOf(values),
         limits: limitsOf(values),
+        etcd: etcdOf(values, 'hub'),
         serviceCidrs: values.serviceCidr,
         advertise: values.advertise,
         controllers: values.controllers === 'all',

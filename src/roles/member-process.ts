@@ -8,6 +8,7 @@ import { auditing, auditOf } from './audit-settings.ts'
 import { announce, runUntilStopped } from './process.ts'
 import * as setting from './setting.ts'
 import { historyOf, limitsOf, listening, logLevel, portSetting } from './shared-settings.ts'
+import { etcdOf, storeSettings } from './store-settings.ts'
 
 export const memberSettings = {
   home: setting.optional(
@@ -18,6 +19,7 @@ export const memberSettings = {
   ),
   port: portSetting('The port of the API server.', 7444),
   ...listening,
+  ...storeSettings,
   ...aggregation,
   ...auditing,
   logLevel,
@@ -36,6 +38,7 @@ type Values = setting.Values<typeof memberSettings> & {
 export function runMember(values: Values): Promise<void> {
   const aggregated = aggregationOf(values)
   const audit = auditOf(values)
+  const etcd = etcdOf(values, values.clusterId)
   return runUntilStopped(values.logLevel, async (log, signal) => {
     const { openHome } = await import('./home.ts')
     const { opening } = await import('./opening.ts')
@@ -55,6 +58,7 @@ export function runMember(values: Values): Promise<void> {
       shutdownDelayMs: values.shutdownDelay,
       history: historyOf(values),
       limits: limitsOf(values),
+      etcd,
       serviceCidrs: values.serviceCidr,
       advertise,
       audit,

@@ -6,6 +6,7 @@ import { type AuditStages, auditStages, noAudit } from '../../apiservice/audit/s
 import type { InFlightLimits } from '../../apiservice/fairness/stage.ts'
 import type { TlsMaterial } from '../../apiservice/http/listener.ts'
 import { type ApiServer, type ApiServerOptions, startApiServer } from '../../apiservice/server.ts'
+import { type EtcdSettings, openEtcdStore } from '../../apiservice/store/etcd/open.ts'
 import { followStore } from '../../apiservice/store/follow.ts'
 import { openLevelStore } from '../../apiservice/store/level-store.ts'
 import type { StoreOptions } from '../../apiservice/store/options.ts'
@@ -42,6 +43,8 @@ export type ServerOptions = {
   readonly limits?: InFlightLimits | undefined
   /** What is kept of older states; what the store takes by itself when absent. */
   readonly history?: Pick<StoreOptions, 'historyMs' | 'historyBytes'>
+  /** Where objects are kept; in the home when absent. */
+  readonly etcd?: EtcdSettings | undefined
 }
 
 /** What is there before the server listens. */
@@ -106,14 +109,13 @@ export async function openFoundation(options: ServerOptions, context: Context): 
     ],
     clock,
   })
-  const store = await openLevelStore({
-    ...options.history,
-    directory: join(options.home, 'store'),
-    clock,
-    log,
-    metrics,
-  })
+  const store = await openStore(options, { ...options.history, clock, log, metrics })
   return { options, identity, store, follow: followStore(store, { clock, log }) }
+}
+
+function openStore({ home, etcd }: ServerOptions, options: StoreOptions): Promise<Store> {
+  if (etcd !== undefined) return openEtcdStore({ ...options, etcd })
+  return openLevelStore({ ...options, directory: join(home, 'store') })
 }
 
 /** Resolves when all is there but its readiness. When it rejects, what it opened is closed again. */

@@ -22,7 +22,7 @@ storeConformance(
       remove: () => rm(parent, { recursive: true }),
     }
   },
-  { reopens: true, bounds: true },
+  { reopens: true, bounds: true, largestBodyBytes: 3 * 1024 * 1024 },
 )
 
 storeConformance(
@@ -38,5 +38,5 @@ storeConformance(
       remove: async () => undefined,
     }
   },
-  { reopens: true, bounds: true },
+  { reopens: true, bounds: true, largestBodyBytes: 3 * 1024 * 1024 },
 )

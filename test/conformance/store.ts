@@ -16,7 +16,7 @@ export function storeConformance(
 ): void {
   describe(`${title} as a store`, () => {
     const test = storeTest(make)
-    describeWrites(test)
+    describeWrites(test, manifest)
     describeGuards(test)
     describeLists(test)
     describeWatches(test)

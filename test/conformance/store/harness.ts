@@ -35,6 +35,8 @@ export type StoreManifest = {
   readonly reopens: Ability
   /** Time is told to it, and history can be bounded by time, bytes and number. */
   readonly bounds: Ability
+  /** The largest body that it takes. */
+  readonly largestBodyBytes: number
 }
 
 export type Opened = { readonly place: StorePlace; readonly store: CheckedStore }

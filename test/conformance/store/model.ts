@@ -85,10 +85,16 @@ class Burst implements Command {
         return write(store, step, step.stale ? known - 1 : known)
       }),
     )
+    const newest = model.log.at(-1)?.revision ?? 0
     for (const [index, step] of this.steps.entries()) {
       const result = results[index]
-      if (result !== undefined) this.#settle(model, step, before.get(idOf(step.key)), result)
+      if (result === undefined) continue
+      if (result.done) expect(result.object.revision).toBeGreaterThan(newest)
+      this.#settle(model, step, before.get(idOf(step.key)), result)
     }
+    // Only writes of the same key are judged in the order in which they were given.
+    model.log.sort((a, b) => a.revision - b.revision)
+    expect(new Set(model.log.map(({ revision }) => revision)).size).toBe(model.log.length)
     expect(store.revision()).toBe(model.log.at(-1)?.revision ?? store.revision())
     model.lists.set(store.revision(), shownModel(model))
   }
@@ -103,7 +109,7 @@ class Burst implements Command {
       return
     }
     const { revision } = result.object
-    expect(revision).toBeGreaterThan(model.log.at(-1)?.revision ?? 0)
+    expect(revision).toBeGreaterThan(known?.revision ?? 0)
     if (step.verb === 'delete') model.objects.delete(id)
     else model.objects.set(id, { revision, text: step.text })
     const after = known === undefined ? '' : ` after ${known.revision}`

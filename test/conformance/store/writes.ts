@@ -1,9 +1,9 @@
 import { describe, expect } from 'vitest'
-import type { storeTest } from './harness.ts'
+import type { StoreManifest, storeTest } from './harness.ts'
 import { aBody, aKey, created, deleted, exports, imports, inScope, shownItems, updated } from './harness.ts'
 
 /** Creation, guarded replacement and deletion, one by one and in races. */
-export function describeWrites(test: ReturnType<typeof storeTest>): void {
+export function describeWrites(test: ReturnType<typeof storeTest>, manifest: StoreManifest): void {
   describe('writes', () => {
     test('begins with nothing, at a revision above 0', async ({ store }) => {
       expect(store.revision()).toBeGreaterThan(0)
@@ -175,11 +175,18 @@ export function describeWrites(test: ReturnType<typeof storeTest>): void {
     })
 
     test('keeps bodies of any size up to what a request can carry, byte by byte', async ({ store }) => {
-      const bodies = [Buffer.alloc(0), Buffer.from([0, 255, 128]), Buffer.alloc(3 * 1024 * 1024, 'ab')]
+      const largest = Buffer.alloc(manifest.largestBodyBytes, 'ab')
+      const bodies = [Buffer.alloc(0), Buffer.from([0, 255, 128]), largest]
       for (const [index, body] of bodies.entries()) {
         await store.create(aKey(`shop/n${index}`), body)
         expect((await store.get(aKey(`shop/n${index}`)))?.body.equals(body)).toBe(true)
       }
+    })
+
+    test('refuses with 413 what is too large for it, and goes on', async ({ store }) => {
+      const body = Buffer.alloc(9 * 1024 * 1024)
+      await expect(store.create(aKey('shop/web'), body)).rejects.toMatchObject({ code: 413 })
+      await created(store, aKey('shop/web'))
     })
 
     test('does not change when the buffer of a write is used again', async ({ store }) => {

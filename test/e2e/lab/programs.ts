@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { buildGo, builtGo, type GoProgram } from '../../support/go-module.ts'
+import { buildGo, builtGo, type GoProgram, goProgram } from '../../support/go-module.ts'
 
 export type Part =
   | 'etcd'
@@ -43,9 +43,18 @@ export function builtKubernetes(): boolean {
   return builtGo(kubernetesProgram()) !== undefined
 }
 
-/** The folder in which every name of a Kubernetes program leads to the one program that is them all. */
 function builtPrograms(): string {
-  const built = buildGo(kubernetesProgram())
+  return namedPrograms(buildGo(kubernetesProgram()))
+}
+
+/** The etcd of the clusters, if it was built before. */
+export function etcdProgram(): { path: string } | { missing: string } {
+  const found = goProgram(kubernetesProgram(), 'programs')
+  return 'missing' in found ? found : { path: join(namedPrograms(found.path), 'etcd') }
+}
+
+/** The folder in which every name of a Kubernetes program leads to the one program that is them all. */
+function namedPrograms(built: string): string {
   const folder = join(dirname(built), 'bin')
   mkdirSync(folder, { recursive: true })
   for (const name of names) link(join('..', basename(built)), join(folder, name))

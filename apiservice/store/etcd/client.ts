@@ -1,0 +1,175 @@
+/** Requests to an etcd of one or more members. A member that does not answer is left for the next. */
+import { errorText, sleep } from '../../../src/kernel/abort.ts'
+import type { Clock } from '../../../src/kernel/clock.ts'
+import type { Logger } from '../../../src/kernel/log.ts'
+import type { Metrics } from '../../../src/kernel/metrics.ts'
+import type { Revision } from '../../store-contract.ts'
+import { GrpcChannel, GrpcError, type GrpcStream, grpcCode, type TlsFiles } from './grpc.ts'
+import { EtcdInstruments } from './instruments.ts'
+import {
+  compactionMessage,
+  type KeyRange,
+  progressMessage,
+  type RangeAnswer,
+  type RangeQuery,
+  rangeMessage,
+  readRange,
+  readStatus,
+  readTransaction,
+  readWatch,
+  type StatusAnswer,
+  type Transaction,
+  type TransactionAnswer,
+  transactionMessage,
+  type WatchAnswer,
+  watchMessage,
+} from './messages.ts'
+import { Message } from './protobuf.ts'
+
+export type EtcdClientOptions = {
+  /** `http://host:port` or `https://host:port` of each member that is asked. */
+  readonly servers: readonly URL[]
+  readonly tls: () => TlsFiles
+  readonly clock: Clock
+  readonly log: Logger
+  readonly metrics: Metrics
+}
+
+export type WatchListener = {
+  answer(answer: WatchAnswer): void
+  end(why: string): void
+}
+
+export type EtcdWatch = Pick<GrpcStream, 'pause' | 'resume' | 'cancel'> & {
+  /** The next answer without events tells how far the watch has come. */
+  askProgress(): void
+}
+
+type Method = 'Range' | 'Txn' | 'Compact' | 'Watch' | 'Status'
+
+const paths: Readonly<Record<Method, string>> = {
+  Range: '/etcdserverpb.KV/Range',
+  Txn: '/etcdserverpb.KV/Txn',
+  Compact: '/etcdserverpb.KV/Compact',
+  Watch: '/etcdserverpb.Watch/Watch',
+  Status: '/etcdserverpb.Maintenance/Status',
+}
+
+/** What changes nothing is asked of another member when one does not answer. */
+const readWithinMs = 4_000
+const writeWithinMs = 10_000
+/** While a leader is elected, requests are tried again. */
+const persistMs = 8_000
+const retryMs = 100
+
+export class EtcdClient {
+  readonly clock: Clock
+  readonly #options: EtcdClientOptions
+  readonly #instruments: EtcdInstruments
+  readonly #channels: readonly GrpcChannel[]
+  #current = 0
+
+  constructor(options: EtcdClientOptions) {
+    const { servers, tls, clock } = options
+    this.#options = options
+    this.clock = clock
+    this.#instruments = new EtcdInstruments(options.metrics, clock)
+    this.#channels = servers.map(server => new GrpcChannel({ server, tls, clock }))
+  }
+
+  /** Linearizable: everything that was answered before, by whichever member, is in it. */
+  async range(query: RangeQuery, signal: AbortSignal): Promise<RangeAnswer> {
+    return readRange(await this.#persist('Range', rangeMessage(query), signal))
+  }
+
+  /** Rejects with a `GrpcError` that tells whether it may have happened. */
+  async transact(transaction: Transaction, signal: AbortSignal): Promise<TransactionAnswer> {
+    return readTransaction(await this.#persist('Txn', transactionMessage(transaction), signal))
+  }
+
+  async compact(revision: Revision, signal: AbortSignal): Promise<void> {
+    await this.#persist('Compact', compactionMessage(revision), signal)
+  }
+
+  async status(signal: AbortSignal): Promise<StatusAnswer> {
+    const status = readStatus(await this.#persist('Status', new Message(), signal))
+    this.#instruments.size(status.bytes)
+    return status
+  }
+
+  /** Every change of the keys from a revision on. */
+  watch(range: KeyRange, from: Revision, listener: WatchListener): EtcdWatch {
+    const at = this.#current
+    const done = this.#instruments.began('Watch')
+    let isCancelled = false
+    const stream = this.#channel(at).open(paths.Watch, {
+      message: bytes => listener.answer(readWatch(bytes)),
+      end: error => {
+        done(error)
+        if (error !== undefined && !isCancelled) this.#leave(at, error)
+        listener.end(error?.message ?? 'etcd has ended the watch')
+      },
+    })
+    stream.send(watchMessage(range, from))
+    return {
+      pause: () => stream.pause(),
+      resume: () => stream.resume(),
+      cancel: () => {
+        isCancelled = true
+        stream.cancel()
+      },
+      askProgress: () => stream.send(progressMessage()),
+    }
+  }
+
+  close(): void {
+    for (const channel of this.#channels) channel.drop()
+  }
+
+  /** Tries again, with the next member, what has surely not happened or changes nothing. */
+  async #persist(method: Method, message: Message, signal: AbortSignal): Promise<Buffer> {
+    const { clock } = this
+    const until = clock.now() + persistMs
+    const withinMs = method === 'Txn' ? writeWithinMs : readWithinMs
+    for (;;) {
+      const at = this.#current
+      const done = this.#instruments.began(method)
+      try {
+        const answer = await this.#channel(at).call(paths[method], message, withinMs)
+        done(undefined)
+        return answer
+      } catch (thrown) {
+        const error = thrown instanceof GrpcError ? thrown : new GrpcError(2, errorText(thrown))
+        done(error)
+        this.#leave(at, error)
+        if (!mayTryAgain(method, error) || clock.now() >= until) throw error
+      }
+      await sleep(clock, retryMs, signal)
+    }
+  }
+
+  #channel(at: number): GrpcChannel {
+    const channel = this.#channels[at % this.#channels.length]
+    if (channel === undefined) throw new Error('no member of etcd is named')
+    return channel
+  }
+
+  /** Later requests go to the next member. */
+  #leave(at: number, error: GrpcError): void {
+    if (error.code !== grpcCode.unavailable && error.code !== grpcCode.deadlineExceeded) return
+    if (error.code === grpcCode.deadlineExceeded) this.#channel(at).drop()
+    if (at !== this.#current) return
+    this.#current++
+    if (this.#channels.length > 1) this.#options.log.debug('next etcd member', { error: error.message })
+  }
+}
+
+function mayTryAgain(method: Method, error: GrpcError): boolean {
+  if (method === 'Txn') return error.code === grpcCode.unavailable && hasSurelyNotHappened(error)
+  return error.code === grpcCode.unavailable || error.code === grpcCode.deadlineExceeded
+}
+
+/** A member without a leader refuses before it proposes anything. */
+export function hasSurelyNotHappened({ mayHaveHappened, message }: GrpcError): boolean {
+  return !mayHaveHappened || message === 'etcdserver: no leader'
+}

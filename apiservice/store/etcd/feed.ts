@@ -1,0 +1,170 @@
+import { background, errorText, never, sleep } from '../../../src/kernel/abort.ts'
+import type { Logger } from '../../../src/kernel/log.ts'
+import type { EtcdClient, EtcdWatch } from './client.ts'
+import type { KeyRange, WatchAnswer, WatchedEvent } from './messages.ts'
+import type { Progress } from './progress.ts'
+
+type FeedParts = {
+  readonly client: EtcdClient
+  readonly range: KeyRange
+  readonly progress: Progress
+  readonly log: Logger
+  /** Takes in whole revisions; the next ones wait until it resolves. */
+  take(events: readonly WatchedEvent[]): Promise<void>
+  /** The changes after where memory is are gone: everything is read again. */
+  startOver(why: string): Promise<void>
+}
+
+type End = { readonly why: string; readonly isLost: boolean }
+
+const firstRetryMs = 50
+const maxRetryMs = 2_000
+/** Who waits for a revision that may have touched no key of ours asks how far the watch has come. */
+const askEveryMs = 5
+/** Answers that wait to be taken in before no more are read. */
+const maxWaiting = 200
+
+/** Keeps memory current by one watch of etcd, which is opened again whenever it ends. */
+export class Feed {
+  readonly #parts: FeedParts
+  #watch: EtcdWatch | undefined
+  #fault: string | undefined = 'etcd has not been heard of yet'
+  #retryMs = firstRetryMs
+  #waiting = 0
+  #isAsking: boolean = false
+  #lost: string | undefined
+  readonly #opened = Promise.withResolvers<void>()
+  /** What has come of an answer whose rest follows. */
+  readonly #parted: WatchedEvent[] = []
+
+  constructor(parts: FeedParts) {
+    this.#parts = parts
+  }
+
+  /** Why nothing is heard of etcd at the moment. */
+  get fault(): string | undefined {
+    return this.#fault
+  }
+
+  /** Resolves when the watch is open for the first time. */
+  get opened(): Promise<void> {
+    return this.#opened.promise
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { log, client, progress, startOver } = this.#parts
+    while (!signal.aborted) {
+      const { why, isLost } = await this.#follow(signal)
+      if (signal.aborted) return
+      this.#fault = why
+      log.warn('watch of etcd ended', { why, revision: progress.revision })
+      if (isLost) await startOver(why)
+      else await sleep(client.clock, this.#retryMs, signal)
+      this.#retryMs = isLost ? firstRetryMs : Math.min(2 * this.#retryMs, maxRetryMs)
+    }
+  }
+
+  /** Resolves when everything up to a revision is in memory, whether it touched keys of ours or not. */
+  async reached(revision: number, withinMs: number): Promise<void> {
+    const { progress, log } = this.#parts
+    if (revision <= progress.revision) return
+    this.#waiting++
+    if (!this.#isAsking) background('progress of etcd', log, never, () => this.#ask())
+    try {
+      await progress.reached(revision, withinMs)
+    } catch (thrown) {
+      // A watch that hears nothing is opened again.
+      this.#watch?.cancel()
+      throw thrown
+    } finally {
+      this.#waiting--
+    }
+  }
+
+  /** What memory holds is not what etcd holds. */
+  lose(why: string): void {
+    this.#lost = why
+    this.#watch?.cancel()
+  }
+
+  async #ask(): Promise<void> {
+    this.#isAsking = true
+    try {
+      for (;;) {
+        await sleep(this.#parts.client.clock, askEveryMs, never)
+        if (this.#waiting === 0) return
+        this.#watch?.askProgress()
+      }
+    } finally {
+      this.#isAsking = false
+    }
+  }
+
+  /** Resolves when the watch has ended and all that came has been taken in. */
+  #follow(signal: AbortSignal): Promise<End> {
+    const { client, range, progress } = this.#parts
+    const { promise, resolve } = Promise.withResolvers<End>()
+    const answers: WatchAnswer[] = []
+    this.#parted.length = 0
+    let end: End | undefined
+    let isTaking = false
+    const finish = (): void => {
+      signal.removeEventListener('abort', onAbort)
+      this.#watch = undefined
+      const lost = this.#lost
+      this.#lost = undefined
+      resolve(lost === undefined ? (end ?? { why: 'closed', isLost: false }) : { why: lost, isLost: true })
+    }
+    const take = async (): Promise<void> => {
+      isTaking = true
+      for (let answer = answers.shift(); answer !== undefined; answer = answers.shift()) {
+        end ??= await this.#take(answer).catch(lostBy)
+        if (answers.length === 0) watch.resume()
+      }
+      isTaking = false
+      if (end !== undefined) watch.cancel()
+    }
+    const onAbort = (): void => watch.cancel()
+    const watch = client.watch(range, progress.revision + 1, {
+      answer: answer => {
+        answers.push(answer)
+        if (answers.length > maxWaiting) watch.pause()
+        if (!isTaking) taking = take()
+      },
+      end: why => {
+        end ??= { why, isLost: false }
+        taking.then(finish, finish)
+      },
+    })
+    let taking: Promise<void> = Promise.resolve()
+    this.#watch = watch
+    signal.addEventListener('abort', onAbort, { once: true })
+    return promise
+  }
+
+  async #take(answer: WatchAnswer): Promise<End | undefined> {
+    const { progress, take } = this.#parts
+    const { canceled, compacted, created, events, isFragment, newest } = answer
+    if (canceled !== undefined) {
+      return { why: compacted > 0 ? 'older changes were compacted' : canceled, isLost: compacted > 0 }
+    }
+    if (created) {
+      this.#fault = undefined
+      this.#opened.resolve()
+      this.#retryMs = firstRetryMs
+    }
+    if (isFragment) {
+      this.#parted.push(...events)
+      return undefined
+    }
+    const all = this.#parted.length === 0 ? events : [...this.#parted.splice(0), ...events]
+    const last = all.at(-1)
+    if (last !== undefined) await take(all)
+    if (last !== undefined || !created) progress.advance(last?.revision ?? newest)
+    return undefined
+  }
+}
+
+function lostBy(thrown: unknown): End {
+  return { why: errorText(thrown), isLost: true }
+}
