@@ -45,6 +45,11 @@ export type UserInfo = {
   readonly extra: Readonly<Record<string, readonly string[]>>
   /** The server's own authority vouches for this user: nothing that a client, a proxy or an impersonator can say sets this. */
   readonly isComponent?: true
+  /**
+   * The request comes from the front proxy: kube-apiserver sends on only what it has itself allowed to this user, name and
+   * all. Whoever acts as another user is none of its users.
+   */
+  readonly isSentOn?: true
 }
 
 /** The client's side of the connection. */
@@ -195,7 +200,12 @@ export type AccessInfo =
   | (Omit<Extract<RequestInfo, { isResource: true }>, 'verb'> & { readonly verb: string })
 
 /** What is to be allowed. */
-export type Attributes = { readonly user: UserInfo; readonly info: AccessInfo }
+export type Attributes = {
+  readonly user: UserInfo
+  readonly info: AccessInfo
+  /** This is the request that the user was allowed in front (`UserInfo.isSentOn`), not something else that it needs. */
+  readonly isSentOn?: true
+}
 
 /** `noOpinion` asks the next authorizer; when all have none the request is refused. */
 export type Decision = { readonly allowed: 'allow' | 'deny' | 'noOpinion'; readonly reason: string }

@@ -56,6 +56,7 @@ function userOf(name: string, headers: Headers, settings: FrontProxySettings): U
     // One line of a header is one group: names may hold commas.
     groups: settings.groupHeaders.flatMap(header => headers.get(header) ?? []).filter(group => group !== ''),
     extra: extraOf(headers, settings.extraHeaderPrefixes),
+    isSentOn: true,
   }
 }
 

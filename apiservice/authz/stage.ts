@@ -12,13 +12,17 @@ type WatchReply = Extract<Reply, { type: 'watch' }>
 /** Throws the 403 of kube-apiserver unless the authorizer allows the request. */
 export function authzStage(authorizer: Authorizer): Stage {
   return next => async (request, signal) => {
-    const attributes: Attributes = { user: request.user, info: request.info }
+    const attributes = attributesOf(request)
     const denied = await denial(authorizer, attributes, signal)
     note(request, denied)
     if (denied !== undefined) throw denied
     const reply = await next(request, signal)
     return reply.type === 'watch' ? guarded(reply, authorizer, attributes) : reply
   }
+}
+
+function attributesOf({ user, info }: ApiRequest): Attributes {
+  return user.isSentOn === true ? { user, info, isSentOn: true } : { user, info }
 }
 
 /** With the keys of kube-apiserver. */

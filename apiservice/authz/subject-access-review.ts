@@ -52,28 +52,48 @@ const maxEntries = 8192
 /** Of what a client chooses: longer questions are asked each time, or they would fill the memory. */
 const maxRememberedLength = 10_000
 
-/** Asks kube-apiserver. When it cannot say the request fails with 500 and is not refused. */
-export function accessReviewAuthorizer({ cluster, clock, log }: AccessReviewOptions): Authorizer {
-  const answers = new SharedAnswers<Decision>({ clock, ttlMs: rememberedMs, timeoutMs, maxEntries })
-  const { apiVersion, kind } = reviews
+type Ask = (attributes: Attributes, signal: AbortSignal) => Promise<Decision>
+
+/**
+ * Asks kube-apiserver. When it cannot say the request fails with 500 and is not refused.
+ *
+ * A request that kube-apiserver has sent on was allowed by its name there. What is asked for it first is whether its user
+ * may do the same to all objects (a review without a name): one answer for all of them instead of one for each, which
+ * would cost more than the requests. Where that is not allowed, and for whoever comes directly, the name counts.
+ */
+export function accessReviewAuthorizer(options: AccessReviewOptions): Authorizer {
+  const ask = rememberedAnswers(options)
   return {
     async authorize(attributes, signal) {
-      const spec = specOf(attributes)
-      const review: SubjectAccessReview = { apiVersion, kind, metadata: {}, spec }
-      const ask = async (inner: AbortSignal): Promise<Decision> =>
-        decisionOf(await withRetries(() => cluster.create(reviews, review, inner), clock, inner))
-      try {
-        if (chosenLength(attributes.info) > maxRememberedLength) return await ask(signal)
-        return await answers.get(JSON.stringify(spec), ask, signal)
-      } catch (thrown) {
-        signal.throwIfAborted()
-        log.warn('access not decided', { error: errorText(thrown) })
-        const why = isReason(thrown, 'Forbidden')
-          ? 'this server may not ask kube-apiserver who may do what'
-          : 'kube-apiserver cannot be asked whether this is allowed'
-        throw internal(why, thrown)
+      const { user, info, isSentOn } = attributes
+      if (isSentOn === true && info.isResource && info.name !== '') {
+        const ofAll = await ask({ user, info: { ...info, name: '' } }, signal)
+        if (ofAll.allowed === 'allow') return ofAll
       }
+      return ask(attributes, signal)
     },
+  }
+}
+
+function rememberedAnswers({ cluster, clock, log }: AccessReviewOptions): Ask {
+  const answers = new SharedAnswers<Decision>({ clock, ttlMs: rememberedMs, timeoutMs, maxEntries })
+  const { apiVersion, kind } = reviews
+  return async (attributes, signal) => {
+    const spec = specOf(attributes)
+    const review: SubjectAccessReview = { apiVersion, kind, metadata: {}, spec }
+    const ask = async (inner: AbortSignal): Promise<Decision> =>
+      decisionOf(await withRetries(() => cluster.create(reviews, review, inner), clock, inner))
+    try {
+      if (chosenLength(attributes.info) > maxRememberedLength) return await ask(signal)
+      return await answers.get(JSON.stringify(spec), ask, signal)
+    } catch (thrown) {
+      signal.throwIfAborted()
+      log.warn('access not decided', { error: errorText(thrown) })
+      const why = isReason(thrown, 'Forbidden')
+        ? 'this server may not ask kube-apiserver who may do what'
+        : 'kube-apiserver cannot be asked whether this is allowed'
+      throw internal(why, thrown)
+    }
   }
 }
 

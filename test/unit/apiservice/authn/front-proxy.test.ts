@@ -78,6 +78,7 @@ describe('a front proxy', () => {
         Acme: ['x'],
         'odd%zz': ['y'],
       },
+      isSentOn: true,
     })
   })
 
@@ -87,6 +88,7 @@ describe('a front proxy', () => {
       name: 'system:anonymous',
       groups: ['system:unauthenticated'],
       extra: {},
+      isSentOn: true,
     })
   })
 

@@ -114,3 +114,16 @@ it('a later stage may ask for more', async () => {
   await expect(requireAccess(answer('noOpinion'))(attributes, never)).rejects.toMatchObject({ code: 403 })
   await expect(requireAccess(answer('allow'))(attributes, never)).resolves.toBeUndefined()
 })
+
+it('a request that was allowed in front is told apart from one that comes directly', async () => {
+  const seen: unknown[] = []
+  const authorizer: Authorizer = {
+    authorize: ({ isSentOn }) => {
+      seen.push(isSentOn)
+      return Promise.resolve({ allowed: 'allow', reason: '' })
+    },
+  }
+  await ask(authorizer, aResourceInfo(), { ...ada, isSentOn: true })
+  await ask(authorizer, aResourceInfo())
+  expect(seen).toEqual([true, undefined])
+})

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { accessReviewAuthorizer } from '../../../../apiservice/authz/subject-access-review.ts'
 import type { AccessInfo, Decision, UserInfo } from '../../../../apiservice/contract.ts'
 import type { Cluster } from '../../../../src/cluster/cluster.ts'
@@ -25,7 +25,9 @@ function world(status: (asked: number) => unknown = () => ({ allowed: true })) {
   const authorizer = accessReviewAuthorizer({ cluster, clock, log })
   const decide = (info: AccessInfo, user = ada): Promise<Decision> =>
     authorizer.authorize({ user, info }, never)
-  return { clock, log, asked, decide }
+  const decideSentOn = (info: AccessInfo): Promise<Decision> =>
+    authorizer.authorize({ user: ada, info, isSentOn: true }, never)
+  return { clock, log, asked, decide, decideSentOn }
 }
 
 it('everything that is known of a request is asked', async () => {
@@ -49,6 +51,39 @@ it('everything that is known of a request is asked', async () => {
       spec: { user: 'ada', uid: 'u-1', groups: ['dev'], extra: { scopes: ['view'] }, resourceAttributes },
     },
   ])
+})
+
+describe('a request that kube-apiserver has sent on', () => {
+  const ofName = (name: string): AccessInfo => aResourceInfo({ verb: 'get', namespace: 'shop', name })
+  const names = (asked: readonly unknown[]): unknown =>
+    asked.map(review => Object(review).spec.resourceAttributes.name)
+
+  it('needs one answer for all names', async () => {
+    const { asked, decideSentOn } = world()
+    for (const name of ['web', 'db', 'web']) {
+      expect(await decideSentOn(ofName(name))).toEqual({ allowed: 'allow', reason: '' })
+    }
+    expect(names(asked)).toEqual([undefined])
+  })
+
+  it('is asked by its name when not all are allowed', async () => {
+    const { asked, decideSentOn } = world(count => ({ allowed: count === 2 }))
+    expect(await decideSentOn(ofName('web'))).toMatchObject({ allowed: 'allow' })
+    expect(await decideSentOn(ofName('db'))).toMatchObject({ allowed: 'noOpinion' })
+    expect(names(asked)).toEqual([undefined, 'web', 'db'])
+  })
+
+  it('is denied when its name is, where all are', async () => {
+    const { decideSentOn } = world(() => ({ denied: true, reason: 'closed' }))
+    expect(await decideSentOn(ofName('web'))).toEqual({ allowed: 'deny', reason: 'closed' })
+  })
+
+  it('says nothing about one that comes directly', async () => {
+    const { asked, decide, decideSentOn } = world(count => ({ allowed: count === 1 }))
+    await decideSentOn(ofName('web'))
+    expect(await decide(ofName('web'))).toMatchObject({ allowed: 'noOpinion' })
+    expect(names(asked)).toEqual([undefined, 'web'])
+  })
 })
 
 it('a path is asked with its method', async () => {
