@@ -17,6 +17,12 @@ export class ByteWriter {
     this.#length += this.#buffer.write(text, this.#length, 'utf8')
   }
 
+  /** A few characters, all of them ASCII: they are here before a call would have begun. */
+  ascii(text: string): void {
+    this.#reserve(text.length)
+    for (let i = 0; i < text.length; i++) this.#buffer[this.#length++] = text.charCodeAt(i)
+  }
+
   bytes(bytes: Buffer, end: number = bytes.length): void {
     this.#reserve(end)
     bytes.copy(this.#buffer, this.#length, 0, end)

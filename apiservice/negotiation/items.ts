@@ -1,6 +1,6 @@
 /** How one object is written: whole, or as its metadata. */
 import { apiVersionOf } from '../../src/api/kind.ts'
-import { headOf, metadataEnd } from '../../src/codec/object-bytes.ts'
+import { headFrom, metadataEnd, openingOf } from '../../src/codec/object-bytes.ts'
 import type { ServedKind } from '../contract.ts'
 import type { StoredObject } from '../store-contract.ts'
 import type { Transform } from './accept.ts'
@@ -17,18 +17,28 @@ export function namesOf(served: ServedKind): Names {
 
 /** The object as it is stored, under the names of the served version: no byte of it is read. */
 export function wholeItems(names: Names): WriteItem {
+  const opening = openingOf(names.apiVersion, names.kind)
   return (writer, object) => {
-    writer.text(headOf(names.apiVersion, names.kind, object.revision, object.body))
+    writer.text(headFrom(opening, object.revision, object.body))
     writer.bytes(object.body)
   }
 }
 
 /** PartialObjectMetadata: the stored bytes up to the end of the metadata. */
 export function metadataItems(version: Transform['version']): WriteItem {
-  const apiVersion = `meta.k8s.io/${version}`
+  const opening = openingOf(`meta.k8s.io/${version}`, 'PartialObjectMetadata')
   return (writer, object) => {
-    writer.text(headOf(apiVersion, 'PartialObjectMetadata', object.revision, object.body))
-    writer.bytes(object.body, metadataEnd(object.body))
-    writer.text('}')
+    writer.text(headFrom(opening, object.revision, object.body))
+    writer.bytes(object.body, rememberedEnd(object.body))
+    writer.ascii('}')
   }
+}
+
+const ends = new WeakMap<Buffer, number>()
+
+/** Looking for it takes longer than all else that is done for an item of a list. */
+function rememberedEnd(body: Buffer): number {
+  const end = ends.get(body) ?? metadataEnd(body)
+  ends.set(body, end)
+  return end
 }

@@ -27,7 +27,7 @@ export function* jsonSlices({ items, head, write }: Items): Generator<Buffer, un
   writer.text(head)
   let first = true
   for (const item of items) {
-    if (!first) writer.text(',')
+    if (!first) writer.ascii(',')
     first = false
     write(writer, item)
     if (writer.length >= sliceBytes) yield writer.take(sliceBytes + spareBytes)

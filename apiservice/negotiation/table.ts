@@ -1,9 +1,14 @@
 /** Tables (`meta.k8s.io` Table): what kubectl prints. */
-import { tableCells, tableColumns } from '../../src/api/derive/table.ts'
+import { type TableCells, tableCells, tableColumns } from '../../src/api/derive/table.ts'
+import { perKind } from '../../src/api/derive/visit.ts'
+import { ageText } from '../../src/api/duration.ts'
+import type { AnyKind } from '../../src/api/kind.ts'
 import { decodeBody } from '../../src/codec/object-bytes.ts'
 import { badRequest } from '../../src/kernel/errors.ts'
 import type { ServedKind } from '../contract.ts'
+import type { StoredObject } from '../store-contract.ts'
 import type { Transform } from './accept.ts'
+import type { ByteWriter } from './bytes.ts'
 import { metadataItems, namesOf, type WriteItem, wholeItems } from './items.ts'
 
 /** What the rows of a Table carry besides their cells. */
@@ -45,17 +50,33 @@ export function tableRows(
   version: Transform['version'],
   options: TableOptions,
 ): WriteItem {
-  const names = namesOf(served)
+  const cellsOf = rememberedCells(served.kind)
   const writeObject = rowObject(served, version, options.includeObject)
   return (writer, object) => {
-    const decoded = decodeBody(names.apiVersion, names.kind, object)
-    writer.text(
-      `{"cells":${JSON.stringify(tableCells(served.kind, decoded, { nowMs: options.now() }))},"object":`,
-    )
+    writer.ascii('{"cells":')
+    writeCells(writer, cellsOf(object), options.now())
+    writer.ascii(',"object":')
     writeObject(writer, object)
-    writer.text('}')
+    writer.ascii('}')
   }
 }
+
+function writeCells(writer: ByteWriter, cells: TableCells, nowMs: number): void {
+  for (const piece of cells) {
+    if (typeof piece === 'string') writer.text(piece)
+    else writer.ascii(ageText(piece, nowMs))
+  }
+}
+
+/** Lists are made again and again of the same versions of objects, which need not be read each time. */
+const rememberedCells = perKind((kind: AnyKind) => {
+  const known = new WeakMap<StoredObject, TableCells>()
+  return (object: StoredObject): TableCells => {
+    const made = known.get(object) ?? tableCells(kind, decodeBody('', kind.kind, object))
+    known.set(object, made)
+    return made
+  }
+})
 
 function rowObject(served: ServedKind, version: Transform['version'], include: IncludeObject): WriteItem {
   switch (include) {

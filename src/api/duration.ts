@@ -43,14 +43,20 @@ export function humanDuration(ms: number): string {
   return rest === 0 ? whole : `${whole}${rest}${restName}`
 }
 
-/** The time since something that need not have happened; prints nothing while it has not. */
-export function timeSince(time: string | undefined, nowMs: number): string | null {
-  return time === undefined ? null : ageOf(time, nowMs)
+/** What tells the age of a time, in text: `ageOf` is never a part of a text. */
+export type Ages = {
+  ageOf(time: string | undefined): string
 }
 
-/** The age of a time that everything of its kind has, in text. */
-export function ageOf(time: string | undefined, nowMs: number): string {
-  if (time === undefined || time === '') return '<unknown>'
-  const at = Date.parse(time)
-  return Number.isNaN(at) ? '<invalid>' : humanDuration(nowMs - at)
+/** The time since something that need not have happened; prints nothing while it has not. */
+export function timeSince(time: string | undefined, ages: Ages): string | null {
+  return time === undefined ? null : ages.ageOf(time)
+}
+
+/** The age of what should have a time and has none. */
+export const unknownAge = '<unknown>'
+
+/** The age of a time, NaN when it is none. */
+export function ageText(atMs: number, nowMs: number): string {
+  return Number.isNaN(atMs) ? '<invalid>' : humanDuration(nowMs - atMs)
 }

@@ -1,5 +1,5 @@
 import type { FieldError } from '../kernel/field-error.ts'
-import { ageOf } from './duration.ts'
+import type { Ages } from './duration.ts'
 import type { ObjectMeta } from './meta.ts'
 import { groupVersion, type KubeObject } from './meta.ts'
 import type { ProtobufFields } from './protobuf-fields.ts'
@@ -25,9 +25,6 @@ export type ObjectOfProperties<P extends Properties> = {
   readonly metadata: ObjectMeta
 } & InferProperties<P>
 
-/** What a cell needs to know besides the object. */
-export type CellContext = { readonly nowMs: number }
-
 export type Column<O> = {
   readonly name: string
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date'
@@ -38,8 +35,11 @@ export type Column<O> = {
   readonly jsonPath?: string
   /** The cell is the object's name, in the place of the Name column that comes first otherwise. */
   readonly format?: 'name'
-  /** The printed value; null prints nothing. Method syntax keeps kinds of all shapes assignable to `Kind`. */
-  cell(object: O, context: CellContext): string | number | bigint | boolean | null
+  /**
+   * The printed value; null prints nothing. It is asked for once and kept, other than the age that it may be. Method syntax
+   * keeps kinds of all shapes assignable to `Kind`.
+   */
+  cell(object: O, ages: Ages): string | number | bigint | boolean | null
 }
 
 /** Where an object says how many of something it stands for: names of fields, from the object down. */
@@ -218,7 +218,7 @@ export const ageColumn: Column<{ readonly metadata: ObjectMeta }> = {
   type: 'date',
   description: 'Time since the object was created.',
   jsonPath: '.metadata.creationTimestamp',
-  cell: (object, context) => ageOf(object.metadata.creationTimestamp, context.nowMs),
+  cell: (object, { ageOf }) => ageOf(object.metadata.creationTimestamp),
 }
 
 export function defineKind<const P extends Properties>(definition: KindDefinition<P>): Kind<P> {

@@ -19,9 +19,17 @@ export function encodeBody(object: KubeObject): Buffer {
 
 /** What comes before a body; revision 0 leaves the resourceVersion out. */
 export function headOf(apiVersion: string, kind: string, revision: number, body: Buffer): string {
-  const open = `{"apiVersion":${JSON.stringify(apiVersion)},"kind":${JSON.stringify(kind)},"metadata":{`
-  if (revision === 0) return open
-  return `${open}"resourceVersion":"${revision}"${body[0] === closingBrace ? '' : ','}`
+  return headFrom(openingOf(apiVersion, kind), revision, body)
+}
+
+/** What the heads of all objects of a kind begin with. */
+export function openingOf(apiVersion: string, kind: string): string {
+  return `{"apiVersion":${JSON.stringify(apiVersion)},"kind":${JSON.stringify(kind)},"metadata":{`
+}
+
+export function headFrom(opening: string, revision: number, body: Buffer): string {
+  if (revision === 0) return opening
+  return `${opening}"resourceVersion":"${revision}"${body[0] === closingBrace ? '' : ','}`
 }
 
 /** Where the metadata of a body ends, its closing brace included. */

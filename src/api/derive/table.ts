@@ -1,5 +1,6 @@
 /** Table rows and columns of a kind (`meta.k8s.io/v1` Table). */
-import { type AnyKind, ageColumn, type CellContext, type Column } from '../kind.ts'
+import { type Ages, unknownAge } from '../duration.ts'
+import { type AnyKind, ageColumn, type Column } from '../kind.ts'
 import type { KubeObject } from '../meta.ts'
 import { perKind } from './visit.ts'
 
@@ -11,11 +12,11 @@ export type TableColumn = {
   readonly priority: number
 }
 
-export type TableCell = string | number | bigint | boolean | null
+type TableCell = string | number | bigint | boolean | null
 
 type TableForm = {
   readonly columns: readonly TableColumn[]
-  readonly cells: readonly ((object: KubeObject, context: CellContext) => TableCell)[]
+  readonly cells: readonly ((object: KubeObject, ages: Ages) => TableCell)[]
 }
 
 const nameColumn: TableColumn = {
@@ -36,7 +37,7 @@ const tableForm = perKind((kind: AnyKind): TableForm => {
     cells: [
       ...(named ? [] : [nameCell]),
       // Every object of a kind has its schema's shape; the type of a column's object is lost with the kind's.
-      ...declared.map(c => (object: KubeObject, context: CellContext) => c.cell(object as never, context)),
+      ...declared.map(c => (object: KubeObject, ages: Ages) => c.cell(object as never, ages)),
     ],
   }
 })
@@ -51,7 +52,39 @@ export function tableColumns(kind: AnyKind): readonly TableColumn[] {
   return tableForm(kind).columns
 }
 
-/** One cell for each column. */
-export function tableCells(kind: AnyKind, object: KubeObject, context: CellContext): readonly TableCell[] {
-  return tableForm(kind).cells.map(cell => cell(object, context))
+/**
+ * The cells of an object, one for each column, as the JSON of their list. Where a number stands between the texts, the age
+ * of that time belongs, in quotes: nothing else changes with time.
+ */
+export type TableCells = readonly (string | number)[]
+
+/** What an age is while the cells are made. */
+const anAge = ''
+
+export function tableCells(kind: AnyKind, object: KubeObject): TableCells {
+  const pieces: (string | number)[] = []
+  let text = '['
+  for (const [index, cell] of tableForm(kind).cells.entries()) {
+    if (index > 0) text += ','
+    const made = cellOf(cell, object)
+    if (typeof made === 'string') {
+      text += made
+    } else {
+      pieces.push(`${text}"`, made.atMs)
+      text = '"'
+    }
+  }
+  return [...pieces, `${text}]`]
+}
+
+/** The JSON of a cell, or the time whose age it is. */
+function cellOf(cell: TableForm['cells'][number], object: KubeObject): string | { readonly atMs: number } {
+  let asked: string | undefined
+  const ageOf = (time: string | undefined): string => {
+    if (time === undefined || time === '') return unknownAge
+    asked = time
+    return anAge
+  }
+  const value = cell(object, { ageOf })
+  return asked === undefined ? JSON.stringify(value) : { atMs: Date.parse(asked) }
 }

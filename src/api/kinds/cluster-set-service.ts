@@ -171,7 +171,7 @@ export const ClusterSetServiceKind = defineKind({
       type: 'date',
       description: 'Time since the last export went: members no longer see it.',
       jsonPath: '.status.releasedAt',
-      cell: (o, { nowMs }) => timeSince(o.status.releasedAt, nowMs),
+      cell: (o, ages) => timeSince(o.status.releasedAt, ages),
     },
     ageColumn,
   ],

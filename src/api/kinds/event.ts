@@ -1,5 +1,5 @@
 import { type FieldError, invalidValue } from '../../kernel/field-error.ts'
-import { ageOf } from '../duration.ts'
+import type { Ages } from '../duration.ts'
 import { defineKind, type ObjectOfProperties } from '../kind.ts'
 import { objectReferenceSchema } from '../object-reference-schema.ts'
 import { message, microTime, objectReferenceFields, pointer } from '../protobuf-fields.ts'
@@ -95,7 +95,7 @@ export const EventKind = defineKind({
       name: 'Last Seen',
       type: 'string',
       description: 'Time since it last happened.',
-      cell: (e, { nowMs }) => lastSeen(e, nowMs),
+      cell: (e, ages) => lastSeen(e, ages),
     },
     { name: 'Type', type: 'string', description: 'Normal or Warning.', cell: e => e.type ?? '' },
     { name: 'Reason', type: 'string', description: 'Why it happened.', cell: e => e.reason ?? '' },
@@ -124,7 +124,7 @@ export const EventKind = defineKind({
       type: 'string',
       description: 'Time since it first happened.',
       priority: 1,
-      cell: (e, { nowMs }) => ageOf(e.firstTimestamp ?? e.eventTime, nowMs),
+      cell: (e, { ageOf }) => ageOf(e.firstTimestamp ?? e.eventTime),
     },
     {
       name: 'Count',
@@ -166,9 +166,9 @@ function namespaceErrors(namespace: string | undefined, involved: string): reado
   return fits ? [] : [invalidValue('involvedObject.namespace', involved, 'does not match event.namespace')]
 }
 
-function lastSeen(event: Event, nowMs: number): string {
+function lastSeen(event: Event, { ageOf }: Ages): string {
   const last = event.series === undefined ? event.lastTimestamp : event.series.lastObservedTime
-  return ageOf(last ?? event.firstTimestamp ?? event.eventTime, nowMs)
+  return ageOf(last ?? event.firstTimestamp ?? event.eventTime)
 }
 
 function targetOf({ kind = '', name = '' }: Event['involvedObject']): string {

@@ -138,7 +138,7 @@ export const MemberClusterKind = defineKind({
       type: 'date',
       description: 'Time since the member was last heard of.',
       jsonPath: '.status.lastHeartbeatTime',
-      cell: (o, context) => timeSince(o.status?.lastHeartbeatTime, context.nowMs),
+      cell: (o, ages) => timeSince(o.status?.lastHeartbeatTime, ages),
     },
     reasonColumn('Available', 'Reason'),
     {

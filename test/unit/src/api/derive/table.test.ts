@@ -1,18 +1,23 @@
 import { describe, expect, it } from 'vitest'
 import { sampleOf } from '../../../../../src/api/derive/sample.ts'
-import { tableCells, tableColumns } from '../../../../../src/api/derive/table.ts'
+import { type TableCells, tableCells, tableColumns } from '../../../../../src/api/derive/table.ts'
 import { applyDefaults } from '../../../../../src/api/derive/validate.ts'
+import { ageText } from '../../../../../src/api/duration.ts'
 import { kinds } from '../../../../../src/api/kinds/index.ts'
 import type { KubeObject } from '../../../../../src/api/meta.ts'
 import { aCondition, anExport, anImport, kindNamed } from '../../../../support/mcs-objects.ts'
 
 const nowMs = Date.parse('2026-01-02T03:04:05Z')
 
+function cellsOf(cells: TableCells, at = nowMs): readonly unknown[] {
+  return JSON.parse(cells.map(piece => (typeof piece === 'string' ? piece : ageText(piece, at))).join(''))
+}
+
 /** What kubectl prints: header and one row, `wide` columns in brackets. */
 function printed(name: string, object: KubeObject): Readonly<Record<string, unknown>> {
   const kind = kindNamed(name)
   const aged = { ...object, metadata: { ...object.metadata, creationTimestamp: '2026-01-02T03:00:00Z' } }
-  const cells = tableCells(kind, applyDefaults(kind, aged), { nowMs })
+  const cells = cellsOf(tableCells(kind, applyDefaults(kind, aged)))
   const columns = tableColumns(kind)
   return Object.fromEntries(
     columns.map((c, i) => [c.priority === 0 ? c.name : `(${c.name})`, cells[i]] as const),
@@ -24,13 +29,25 @@ describe('the table', () => {
     'of %s names its object in one column',
     (_, kind) => {
       const columns = tableColumns(kind)
-      const cells = tableCells(kind, sampleOf(kind), { nowMs })
+      const cells = cellsOf(tableCells(kind, sampleOf(kind)))
       expect(cells).toHaveLength(columns.length)
       expect(columns.filter(c => c.format === 'name').map(c => c.type)).toEqual(['string'])
       expect(cells[columns.findIndex(c => c.format === 'name')]).toBe(kind.sampleName)
       for (const column of columns) expect(column.description).not.toBe('')
     },
   )
+
+  it('is made once, and only its ages go on', () => {
+    const object = { ...anImport(), metadata: { name: 'age', creationTimestamp: '2026-01-02T03:04:00Z' } }
+    const cells = tableCells(kindNamed('ServiceImport'), object)
+    expect(cellsOf(cells)).toContain('5s')
+    expect(cellsOf(cells, nowMs + 60_000)).toContain('65s')
+  })
+
+  it('tells the age of what has no time', () => {
+    const cells = tableCells(kindNamed('ServiceImport'), anImport())
+    expect(cellsOf(cells)).toContain('<unknown>')
+  })
 
   it('begins as a kube-apiserver begins it', () => {
     expect(tableColumns(kindNamed('ServiceExport'))[0]).toMatchObject({
