@@ -28,7 +28,7 @@ export function parseGoDuration(text: string): GoDuration {
 
 /** Or what is wrong. */
 function nanosecondsOf(text: string): number | string {
-  const part = /(\d+\.?\d*|\.\d+)([^\d.]*)/y
+  const part = /(\d+(?:\.\d*)?|\.\d+)([^\d.]*)/y
   let total = 0
   do {
     const [, digits, unit = ''] = part.exec(text) ?? []

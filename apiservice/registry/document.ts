@@ -77,7 +77,7 @@ async function parse(resource: Resource, bytes: Buffer, contentType: string): Pr
 
 /** What is said of a body that cannot be read. */
 export function parseFault(contentType: string, { message }: StatusError): string {
-  const format = /[a-z]+$/.exec(contentType)?.[0] ?? ''
+  const format = /(?<![a-z])[a-z]+$/.exec(contentType)?.[0] ?? ''
   return `couldn't get version/kind; ${format} parse error: ${message}`
 }
 

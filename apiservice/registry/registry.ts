@@ -182,7 +182,7 @@ function verbOf(
 function isInScope(kind: AnyKind, info: ResourceInfo): boolean {
   if (kind.scope === 'Namespaced' || info.namespace === '') return true
   const item = [info.resource, info.name, info.subresource].filter(part => part !== '').join('/')
-  const path = info.path.replace(/\/+$/, '')
+  const path = info.path.replace(/(?<!\/)\/+$/, '')
   return path.endsWith(`/${info.version}/${item}`) || path.endsWith(`/${info.version}/watch/${item}`)
 }
 

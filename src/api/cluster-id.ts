@@ -20,5 +20,5 @@ export function memberNamespace(id: string): string {
   if (!id.includes('.') && prefix.length + id.length <= maxLength) return `${prefix}${id}`
   const sum = createHash('sha256').update(id).digest('hex').slice(0, 8)
   const readable = id.replaceAll('.', '-').slice(0, maxLength - prefix.length - sum.length - 1)
-  return `${prefix}${readable.replace(/-+$/, '')}-${sum}`
+  return `${prefix}${readable.replace(/(?<!-)-+$/, '')}-${sum}`
 }

@@ -94,7 +94,7 @@ export function duration(words: Words, longest?: string, shortest = '0s'): Setti
 /** NaN when it is none. */
 function durationMs(text: string): number {
   if (text.length > 40 || !/^(\d{1,9}(ms|s|m|h|d))+$/.test(text)) return Number.NaN
-  const parts = [...text.matchAll(/(\d+)(ms|s|m|h|d)/g)]
+  const parts = [...text.matchAll(/(?<!\d)(\d+)(ms|s|m|h|d)/g)]
   return parts.reduce((sum, [, count, unit]) => sum + Number(count) * (unitsMs.get(unit ?? '') ?? 0), 0)
 }
 

@@ -125,7 +125,7 @@ export type ExportedEndpointSlice = ObjectOf<typeof ExportedEndpointSliceKind>
 
 /** The hub object of a slice, from its namespace and name alone: also when the slice is gone. */
 export function exportedSliceName(namespace: string, slice: string): string {
-  const readable = slice.slice(0, 150).replace(/[^a-z0-9]+$/, '')
+  const readable = slice.slice(0, 150).replace(/(?<![^a-z0-9])[^a-z0-9]+$/, '')
   return `${namespace}.${readable}.${shortHash(namespace, slice)}`
 }
 
