@@ -3,23 +3,34 @@ import { apiVersionOf, resourceOf } from '../../src/api/kind.ts'
 import { type MemberCluster, MemberClusterKind } from '../../src/api/kinds/member-cluster.ts'
 import { decodeBody } from '../../src/codec/object-bytes.ts'
 import { qualified } from '../../src/kernel/errors.ts'
-import type { Follow, StoredObject } from '../store-contract.ts'
+import type { Follow, Store, StoredObject } from '../store-contract.ts'
 import type { MemberAuthorizerOptions, Membership } from './member-rights.ts'
 
-/** Who is a member, kept current from the stored MemberClusters. Before the first list nobody is. */
+const resource = qualified(resourceOf(MemberClusterKind))
+
+/**
+ * Who is a member. Each question is one to the store, whose answers are as new as all that any server of it has answered:
+ * whoever is evicted at one server is out at all of them. Each version of a MemberCluster is looked into once.
+ */
 export class MemberDirectory implements MemberAuthorizerOptions {
-  readonly #members = new Map<string, Membership>()
+  readonly #store: Pick<Store, 'get'>
+  readonly #known = new WeakMap<StoredObject, Membership>()
+  /** As whoever listens was told last, by name. */
+  readonly #told = new Map<string, Membership>()
   readonly #listeners = new Set<() => void>()
 
-  /** Resolves when the stored members are known; keeps them current until the signal aborts. */
+  constructor(store: Pick<Store, 'get'>) {
+    this.#store = store
+  }
+
+  /** Resolves when changes are told of, which goes on until the signal aborts. */
   start(follow: Follow, signal: AbortSignal): Promise<void> {
-    const scope = { resources: [qualified(resourceOf(MemberClusterKind))], namespace: '' }
     return follow(
-      scope,
+      { resources: [resource], namespace: '' },
       {
         reset: items => {
-          this.#members.clear()
-          for (const item of items) this.#members.set(item.name, membershipOf(item))
+          this.#told.clear()
+          for (const item of items) this.#told.set(item.name, this.#membershipOf(item))
           this.#changed()
         },
         events: batch => {
@@ -31,7 +42,10 @@ export class MemberDirectory implements MemberAuthorizerOptions {
     )
   }
 
-  readonly memberOf = (id: string): Membership | undefined => this.#members.get(id)
+  readonly memberOf = async (id: string): Promise<Membership | undefined> => {
+    const stored = await this.#store.get({ resource, namespace: '', name: id })
+    return stored && this.#membershipOf(stored)
+  }
 
   readonly onChange = (listener: () => void): (() => void) => {
     this.#listeners.add(listener)
@@ -40,11 +54,17 @@ export class MemberDirectory implements MemberAuthorizerOptions {
 
   /** Whether what the member may do has changed: a heartbeat asks nobody again. */
   #note(type: 'PUT' | 'DELETE', object: StoredObject): boolean {
-    const before = this.#members.get(object.name)
-    if (type === 'DELETE') return this.#members.delete(object.name)
-    const after = membershipOf(object)
-    this.#members.set(object.name, after)
+    const before = this.#told.get(object.name)
+    if (type === 'DELETE') return this.#told.delete(object.name)
+    const after = this.#membershipOf(object)
+    this.#told.set(object.name, after)
     return before?.accepted !== after.accepted || before.generation !== after.generation
+  }
+
+  #membershipOf(stored: StoredObject): Membership {
+    const membership = this.#known.get(stored) ?? read(stored)
+    this.#known.set(stored, membership)
+    return membership
   }
 
   #changed(): void {
@@ -52,7 +72,7 @@ export class MemberDirectory implements MemberAuthorizerOptions {
   }
 }
 
-function membershipOf(stored: StoredObject): Membership {
+function read(stored: StoredObject): Membership {
   // The kind's schema has accepted what is stored under its name.
   const { metadata, spec } = decodeBody(
     apiVersionOf(MemberClusterKind),

@@ -15,7 +15,7 @@ export type Membership = {
 
 export type MemberAuthorizerOptions = {
   /** Undefined when there is no such member. Asked at every request of a member: cheap and current. */
-  readonly memberOf: (id: string) => Membership | undefined
+  readonly memberOf: (id: string) => Promise<Membership | undefined>
   /** Calls back when answers of `memberOf` may have changed. */
   readonly onChange: (listener: () => void) => () => void
 }
@@ -78,13 +78,13 @@ export function memberAuthorizer({ memberOf, onChange }: MemberAuthorizerOptions
   }
 }
 
-function decideMember(
+async function decideMember(
   user: UserInfo,
   info: AccessInfo,
   memberOf: MemberAuthorizerOptions['memberOf'],
-): Decision {
+): Promise<Decision> {
   const id = user.name.startsWith(memberPrefix) ? user.name.slice(memberPrefix.length) : ''
-  const member = id === '' ? undefined : memberOf(id)
+  const member = id === '' ? undefined : await memberOf(id)
   if (member === undefined) return deny(refusalText('not joined', id))
   if (!member.accepted) return deny(refusalText('not accepted', id))
   if (!user.groups.includes(`${generationPrefix}${member.generation}`)) {

@@ -29,7 +29,7 @@ export type ServerIdentityOptions = {
 }
 
 const dayMs = 86_400_000
-const authorityLifeMs = 10 * 365 * dayMs
+export const authorityLifeMs = 10 * 365 * dayMs
 const certificateLifeMs = 365 * dayMs
 
 export class ServerIdentity {

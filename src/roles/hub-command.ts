@@ -52,7 +52,7 @@ export const hubCommand: CommandDefinition<typeof settings> = {
       requireApart(values.clustersetCidr, values.serviceCidr)
       const oidc = oidcOptions(values, systemClock)
       const audit = auditOf(values)
-      const election = electionOf(values, false)
+      const election = electionOf(values, values.store !== undefined)
       await requirePorts([{ owner: 'the hub', host, port, protocols: ['TCP'], advice }])
       const home = await openHome(values.home)
       const options = {

@@ -49,7 +49,7 @@ export function startHub(options: HubOptions, context: Context): Promise<Running
 async function openHub(options: HubOptions, context: Context, opened: Opened): Promise<RunningHub> {
   const foundation = await openFoundation({ ...options, name: 'hub', serves: 'hub' }, context)
   opened.add(() => foundation.store.close())
-  const directory = new MemberDirectory()
+  const directory = new MemberDirectory(foundation.store)
   const view = new ImportableView()
   const joining = new Joining()
   const duties: Duty[] = []
@@ -68,6 +68,7 @@ async function openHub(options: HubOptions, context: Context, opened: Opened): P
       authorizers: [memberAuthorizer(directory)],
       reviews: new Map([[qualified(resourceOf(MemberJoinKind)), joining.review]]),
       views: new Map([[qualified(resourceOf(ImportableKind)), view]]),
+      sharesStore: options.election !== undefined,
       takesLoops: loops => duties.push(loops),
     }),
     context,

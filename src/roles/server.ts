@@ -14,12 +14,18 @@ import type { Follow, Store } from '../../apiservice/store-contract.ts'
 import { ClusterClient } from '../cluster/client.ts'
 import type { Credentials } from '../cluster/transport.ts'
 import type { ClientSubject, Identity } from '../identity/certificate.ts'
-import { openServerIdentity, type ServerIdentity } from '../identity/server-identity.ts'
+import {
+  openServerIdentity,
+  type ServerIdentity,
+  type ServerIdentityOptions,
+} from '../identity/server-identity.ts'
+import { copySharedAuthority } from '../identity/shared-authority.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { AuditSettings } from './audit-settings.ts'
 import type { Context } from './context.ts'
 import { type Opened, opening } from './opening.ts'
 import type { ServingCertificate } from './serving-certificate.ts'
+import { storedAuthority } from './stored-authority.ts'
 
 export type ServerOptions = {
   /** `hub`, or the cluster id. */
@@ -93,10 +99,30 @@ export type RunningServer = {
 const credentialCheckMs = 12 * 3_600_000
 const operator = { user: 'system:isthmus:operator', groups: ['system:masters'] }
 
+/** When it rejects, nothing is left open. */
 export async function openFoundation(options: ServerOptions, context: Context): Promise<Foundation> {
   const { clock, log, metrics } = context
-  const local = reachable(options.host)
-  const identity = await openServerIdentity({
+  const storing = { ...options.history, clock, log, metrics }
+  const following = { clock, log }
+  if (options.etcd === undefined) {
+    const identity = await openServerIdentity(identityOf(options, clock))
+    const store = await openLevelStore({ ...storing, directory: join(options.home, 'store') })
+    return { options, identity, store, follow: followStore(store, following) }
+  }
+  const store = await openEtcdStore({ ...storing, etcd: options.etcd })
+  try {
+    const own = identityOf(options, clock)
+    await copySharedAuthority(storedAuthority(store), own)
+    const identity = await openServerIdentity(own)
+    return { options, identity, store, follow: followStore(store, following) }
+  } catch (thrown) {
+    await store.close()
+    throw thrown
+  }
+}
+
+function identityOf(options: ServerOptions, clock: Clock): ServerIdentityOptions {
+  return {
     folder: join(options.home, 'pki'),
     name: `isthmus ${options.name}`,
     names: [
@@ -104,18 +130,11 @@ export async function openFoundation(options: ServerOptions, context: Context): 
       '127.0.0.1',
       '::1',
       ...addressesOf(options).map(address => new URL(address).hostname.replace(/^\[|\]$/g, '')),
-      local,
+      reachable(options.host),
       ...(options.names ?? []),
     ],
     clock,
-  })
-  const store = await openStore(options, { ...options.history, clock, log, metrics })
-  return { options, identity, store, follow: followStore(store, { clock, log }) }
-}
-
-function openStore({ home, etcd }: ServerOptions, options: StoreOptions): Promise<Store> {
-  if (etcd !== undefined) return openEtcdStore({ ...options, etcd })
-  return openLevelStore({ ...options, directory: join(home, 'store') })
+  }
 }
 
 /** Resolves when all is there but its readiness. When it rejects, what it opened is closed again. */

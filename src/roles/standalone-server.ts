@@ -1,6 +1,7 @@
 /** A server with no kube-apiserver underneath: it keeps the core kinds, users and rights by itself. */
 import { clusterIpPlugin } from '../../apiservice/admission/cluster-ip.ts'
 import { makeNamespaceLifecycle, storedNamespaces } from '../../apiservice/admission/namespace-lifecycle.ts'
+import { noClusterIpPlugin } from '../../apiservice/admission/no-cluster-ip.ts'
 import { type Warner, warningPlugin } from '../../apiservice/admission/warnings.ts'
 import { bearerAuthenticator, type TokenLookup } from '../../apiservice/authn/bearer-token.ts'
 import { clientCertAuthenticator } from '../../apiservice/authn/client-cert.ts'
@@ -11,14 +12,15 @@ import { healthAuthorizer } from '../../apiservice/authz/health-paths.ts'
 import { mastersAuthorizer } from '../../apiservice/authz/masters.ts'
 import { RbacAuthorizer } from '../../apiservice/authz/rbac.ts'
 import { accessReviews } from '../../apiservice/authz/reviews.ts'
-import type { Authorizer, Review, View } from '../../apiservice/contract.ts'
+import type { AdmissionPlugin, Authorizer, Review, View } from '../../apiservice/contract.ts'
+import type { Follow } from '../../apiservice/store-contract.ts'
 import { kinds } from '../api/kinds/index.ts'
 import { bootstrap } from '../standalone/bootstrap.ts'
 import { startStandaloneLoops } from '../standalone/start.ts'
 import { policy } from './component-rights.ts'
 import type { Context } from './context.ts'
 import type { Duty } from './leadership.ts'
-import type { Foundation, Surround, Surroundings } from './server.ts'
+import type { Foundation, ServerOptions, Surround, Surroundings } from './server.ts'
 import { ownCertificate } from './serving-certificate.ts'
 
 /** What only one kind of server has. */
@@ -29,6 +31,8 @@ export type Extension = {
   readonly reviews: ReadonlyMap<string, Review>
   readonly views: ReadonlyMap<string, View>
   readonly warners: readonly Warner[]
+  /** Other servers have the same store, so that nobody knows in time which addresses Services have. */
+  readonly sharesStore?: boolean
   /** Given the loops that only one server of a store may run; they run at once when it is absent. */
   readonly takesLoops?: (loops: Duty) => void
 }
@@ -55,8 +59,10 @@ async function surround(
 ): Promise<Surroundings> {
   const { clock, log, metrics, signal } = context
   const rbac = new RbacAuthorizer()
-  const clusterIps = clusterIpPlugin({ cidrs: options.serviceCidrs, nodePorts, clock, log })
-  await Promise.all([rbac.start(follow, signal), clusterIps.start(follow, signal)])
+  const [addresses] = await Promise.all([
+    addressPlugin(options, extension, { follow, context }),
+    rbac.start(follow, signal),
+  ])
   const authorizers = [healthAuthorizer, mastersAuthorizer, ...extension.authorizers, rbac]
   const authorizer = authorizersInTurn(authorizers)
   const authorities = identity.caBundle + (options.clientCa ?? '')
@@ -73,7 +79,7 @@ async function surround(
     admission: [
       makeNamespaceLifecycle(storedNamespaces(store)),
       escalationPlugin({ authorizer, rbac }),
-      clusterIps,
+      addresses,
       warningPlugin(extension.warners, log),
     ],
     reviews: new Map([...accessReviews({ authorizer, rbac, clock }), ...extension.reviews]),
@@ -87,4 +93,18 @@ async function surround(
       extension.takesLoops(loops)
     },
   }
+}
+
+type Following = { readonly follow: Follow; readonly context: Context }
+
+async function addressPlugin(
+  { serviceCidrs }: ServerOptions,
+  { sharesStore }: Extension,
+  { follow, context }: Following,
+): Promise<AdmissionPlugin> {
+  if (sharesStore) return noClusterIpPlugin()
+  const { clock, log, signal } = context
+  const plugin = clusterIpPlugin({ cidrs: serviceCidrs, nodePorts, clock, log })
+  await plugin.start(follow, signal)
+  return plugin
 }

@@ -9,6 +9,9 @@ import type { KeyValue } from './messages.ts'
 /** How keys and values are laid out. A store with a higher number of this or of the schema is refused. */
 const format = 1
 
+/** Those of a store that come before its objects: `floor`, `format` and `last`. */
+const firstKeys = 3
+
 /** Where the history begins, and the change of the key that says so. */
 export type FloorMark = { readonly floor: Revision; readonly changedAt: Revision }
 
@@ -20,12 +23,13 @@ export async function readMarkers(
   signal: AbortSignal,
 ): Promise<FloorMark> {
   for (;;) {
-    const [marker] = (await client.range({ key: layout.format }, signal)).items
+    // All as at one moment: another server may be making the store.
+    const { items, count } = await client.range({ ...layout.all, limit: firstKeys }, signal)
+    const marker = items.find(({ key }) => key.equals(layout.format))
     if (marker !== undefined) {
       requireKnown(marker.value, place)
       return readFloor(client, layout, signal)
     }
-    const { count } = await client.range({ ...layout.all, countOnly: true }, signal)
     if (count > 0) {
       const message = `etcd holds something else below ${place}: choose another prefix with --etcd-prefix`
       throw new StoreOpenError(place, 'foreign', message)

@@ -13,7 +13,7 @@ import { manualClock, settled } from '../../../support/manual-clock.ts'
 async function world() {
   const clock = manualClock()
   const store = await openMemoryStore({ clock, log: silentLogger, metrics: noMetrics })
-  const directory = new MemberDirectory()
+  const directory = new MemberDirectory(store)
   const keyOf = (name: string) => ({ resource: 'memberclusters.hub.isthmus.dev', namespace: '', name })
   const put = async (name: string, spec: object, more: object = {}): Promise<void> => {
     const old = await store.get(keyOf(name))
@@ -38,10 +38,14 @@ it('stored members are known, each with its own namespace', async () => {
   await put('east', joined)
   await put('west.example', { accepted: false, credentialGeneration: 7 })
   await start()
-  expect(directory.memberOf('east')).toEqual({ accepted: true, generation: 1, namespace: 'member-east' })
-  expect(directory.memberOf('west.example')).toMatchObject({ accepted: false, generation: 7 })
-  expect(directory.memberOf('west.example')?.namespace).toMatch(/^member-west-example-[0-9a-f]{8}$/)
-  expect(directory.memberOf('north')).toBeUndefined()
+  expect(await directory.memberOf('east')).toEqual({
+    accepted: true,
+    generation: 1,
+    namespace: 'member-east',
+  })
+  expect(await directory.memberOf('west.example')).toMatchObject({ accepted: false, generation: 7 })
+  expect((await directory.memberOf('west.example'))?.namespace).toMatch(/^member-west-example-[0-9a-f]{8}$/)
+  expect(await directory.memberOf('north')).toBeUndefined()
 })
 
 it('an evicted, revoked or removed member is out at once, and whoever listens is told; heartbeats tell nobody', async () => {

@@ -10,7 +10,10 @@ const members = new Map<string, Membership>([
   ['west', { ...east, namespace: 'member-west' }],
   ['evicted', { ...east, accepted: false }],
 ])
-const authorizer = memberAuthorizer({ memberOf: id => members.get(id), onChange: () => () => undefined })
+const authorizer = memberAuthorizer({
+  memberOf: async id => members.get(id),
+  onChange: () => () => undefined,
+})
 
 const member = (id: string, generation = 3): UserInfo => ({
   name: `hub.isthmus.dev:member:${id}`,

@@ -16,7 +16,7 @@ const { rbac } = await aStoredPolicy([
   aBinding('readers', 'ClusterRole/reader', 'User:everywhere'),
   aBinding('shop/lost', 'Role/lost', 'User:ada'),
 ])
-const member = memberAuthorizer({ memberOf: () => undefined, onChange: () => () => undefined })
+const member = memberAuthorizer({ memberOf: async () => undefined, onChange: () => () => undefined })
 const reviews = accessReviews({
   authorizer: authorizersInTurn([member, rbac]),
   rbac,

@@ -1,0 +1,36 @@
+/** The authority that servers of one store share, as an object that no kind describes: no request can ask for it. */
+import type { ObjectKey, Store, StoredObject, WriteResult } from '../../apiservice/store-contract.ts'
+import { decodeBody, encodeBody } from '../codec/object-bytes.ts'
+import type { AuthorityFiles, SharedFiles } from '../identity/shared-authority.ts'
+
+const key: ObjectKey = { resource: 'authorities.internal.isthmus.dev', namespace: '', name: 'authority' }
+const header = { apiVersion: 'internal.isthmus.dev/v1', kind: 'Authority' }
+
+export function storedAuthority(store: Pick<Store, 'get' | 'create' | 'update'>): SharedFiles {
+  let last: StoredObject | undefined
+  const seen = (stored: StoredObject | undefined): AuthorityFiles | undefined => {
+    last = stored
+    return stored && filesOf(stored)
+  }
+  return {
+    read: async () => seen(await store.get(key)),
+    offer: async files => {
+      const result = await store.create(key, bodyOf(files))
+      return seen(result.done ? result.object : result.current) ?? files
+    },
+    replace: async files => {
+      const result: WriteResult = await store.update(key, last?.revision ?? 0, bodyOf(files))
+      if (!result.done) throw new Error('another command has changed the authority meanwhile')
+      last = result.object
+    },
+  }
+}
+
+function bodyOf(files: AuthorityFiles): Buffer {
+  return encodeBody({ ...header, metadata: { name: key.name }, data: files })
+}
+
+function filesOf(stored: StoredObject): AuthorityFiles {
+  // It is written here and nowhere else.
+  return Object(decodeBody(header.apiVersion, header.kind, stored)).data
+}
