@@ -8,3 +8,14 @@ const given = process.env.SEED ?? '1645'
 export const seed = given === 'random' ? Math.floor(Math.random() * 2 ** 31) : Number(given)
 
 fc.configureGlobal({ ...fc.readConfigureGlobal(), seed })
+
+/** Numbers in [0, 1) that one seed gives again (mulberry32). */
+export function randomOf(from: number): () => number {
+  let state = from >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
