@@ -5,22 +5,17 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { openLevelStore } from '../../apiservice/store/level-store.ts'
 import { openRevisionStore } from '../../apiservice/store/revision-store.ts'
-import type { Store, StoredObject } from '../../apiservice/store-contract.ts'
-import { StatusError } from '../../src/kernel/errors.ts'
 import { silentLogger } from '../../src/kernel/log.ts'
 import { noMetrics } from '../../src/kernel/metrics.ts'
-import { turn } from '../../src/kernel/turn.ts'
-import { aKey } from '../conformance/store/harness.ts'
 import { type Fault, FaultyDisk } from '../support/faulty-log.ts'
 import { temporaryFolder } from '../support/fleet.ts'
 import { type Answer, type Call, type Operation, violation } from '../support/linearizability.ts'
 import { manualClock, settled } from '../support/manual-clock.ts'
+import { History } from '../support/recorded-clients.ts'
 import { seed } from '../support/seed.ts'
 
 const clients = 8
 const keys = ['a', 'b', 'c']
-
-type Choice = { readonly key: string; readonly verb: Call['verb'] }
 
 const someChoices = fc.array(
   fc.record({
@@ -31,64 +26,6 @@ const someChoices = fc.array(
 )
 const everyonesChoices = fc.array(someChoices, { minLength: clients, maxLength: clients })
 
-function answerOf(done: boolean, object: StoredObject | undefined): Answer {
-  return { done, version: object?.revision ?? 0, value: object?.body.toString() }
-}
-
-function callOf({ verb }: Choice, value: string, expected: number): Call {
-  if (verb === 'get') return { verb }
-  if (verb === 'create') return { verb, value }
-  return verb === 'delete' ? { verb, expected } : { verb, value, expected }
-}
-
-/** Clients that write down what they ask and what they hear, on one clock that counts. */
-class Recording {
-  readonly history: Operation[] = []
-  #tick = 0
-  readonly #store: Store
-
-  constructor(store: Store) {
-    this.#store = store
-  }
-
-  /** One after the other, expecting the version that this client has heard of last. */
-  async client(client: number, choices: readonly Choice[]): Promise<void> {
-    const heard = new Map<string, number>()
-    for (const [index, choice] of choices.entries()) {
-      const call = callOf(choice, `${client}-${index}`, heard.get(choice.key) ?? 0)
-      const calledAt = ++this.#tick
-      const answer = await this.#ask(choice.key, call)
-      if (answer !== 'not taken') this.#note({ client, key: choice.key, calledAt, call }, answer)
-      if (typeof answer === 'object') heard.set(choice.key, answer.version)
-      await turn()
-    }
-  }
-
-  #note(asked: Pick<Operation, 'client' | 'key' | 'calledAt' | 'call'>, answer: Answer | undefined): void {
-    if (answer === undefined) this.history.push({ ...asked, answeredAt: Number.POSITIVE_INFINITY })
-    else this.history.push({ ...asked, answeredAt: ++this.#tick, answer })
-  }
-
-  async #ask(name: string, call: Call): Promise<Answer | 'not taken' | undefined> {
-    const key = aKey(`shop/${name}`)
-    try {
-      if (call.verb === 'get') return answerOf(true, await this.#store.get(key))
-      const result = await this.#write(key, call)
-      if (!result.done) return answerOf(false, result.current)
-      return answerOf(true, result.object)
-    } catch (thrown) {
-      if (!(thrown instanceof StatusError) || thrown.code !== 503) throw thrown
-      return thrown.message.includes('unknown') ? undefined : 'not taken'
-    }
-  }
-
-  #write(key: ReturnType<typeof aKey>, call: Exclude<Call, { verb: 'get' }>): ReturnType<Store['create']> {
-    if (call.verb === 'create') return this.#store.create(key, Buffer.from(call.value))
-    if (call.verb === 'delete') return this.#store.delete(key, call.expected)
-    return this.#store.update(key, call.expected, Buffer.from(call.value))
-  }
-}
-
 const fixed = { log: silentLogger, metrics: noMetrics }
 
 describe('what clients see', () => {
@@ -98,11 +35,11 @@ describe('what clients see', () => {
     await fc.assert(
       fc.asyncProperty(everyonesChoices, async choices => {
         const store = await openLevelStore({ directory, clock: manualClock(), ...fixed })
-        const recording = new Recording(store)
+        const recording = new History(store)
         await Promise.all(choices.map((own, client) => recording.client(client, own)))
         await store.close()
         rmSync(directory, { recursive: true })
-        expect(violation(recording.history)).toBeUndefined()
+        expect(violation(recording.operations)).toBeUndefined()
       }),
       { seed, numRuns: 20 },
     )
@@ -116,7 +53,7 @@ describe('what clients see', () => {
         const disk = new FaultyDisk()
         const clock = manualClock()
         const store = await openRevisionStore(disk.open, { clock, ...fixed })
-        const recording = new Recording(store)
+        const recording = new History(store)
         const clientsDone = Promise.all(choices.map((own, client) => recording.client(client, own)))
         for (const fault of faults) {
           await settled()
@@ -125,18 +62,18 @@ describe('what clients see', () => {
         }
         await clientsDone
         await clock.advance(10_000)
-        const last = new Recording(store)
+        const last = new History(store)
         await last.client(
           clients,
           keys.map(key => ({ key, verb: 'get' as const })),
         )
         await store.close()
-        const later = last.history.map(one => ({
+        const later = last.operations.map(one => ({
           ...one,
           calledAt: one.calledAt + 1e6,
           answeredAt: one.answeredAt + 1e6,
         }))
-        expect(violation([...recording.history, ...later])).toBeUndefined()
+        expect(violation([...recording.operations, ...later])).toBeUndefined()
       }),
       { seed, numRuns: 50 },
     )

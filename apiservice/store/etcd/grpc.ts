@@ -162,7 +162,6 @@ export class GrpcChannel {
     session.on('close', () => this.#forget(connection))
     // Each of its calls tells of it.
     session.on('error', () => this.#forget(connection))
-    session.unref()
     this.#connection = connection
     return connection
   }
