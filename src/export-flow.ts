@@ -9,19 +9,26 @@ import { EventRecorder } from './cluster/event-recorder.ts'
 import { equalJson } from './cluster/json.ts'
 import type { PushFailure } from './export/conditions.ts'
 import { Kept } from './export/kept.ts'
+import { NoRoom } from './export/no-room.ts'
 import { ServicePush } from './export/service-push.ts'
+import { SliceFailures } from './export/slice-failures.ts'
 import { SlicePush } from './export/slice-push.ts'
 import { ExportStatus } from './export/status.ts'
+import { background } from './kernel/abort.ts'
 import { type Changed, Leg, type Way } from './kernel/propagation.ts'
-import type { WorkQueue } from './kernel/work-queue.ts'
+import { every, type WorkQueue } from './kernel/work-queue.ts'
 import type { MemberContext } from './member-context.ts'
 
+const roomCheckMs = 30_000
 /** A hub that has not answered for so long is said to be away. */
 const unreachedMs = 3_000
 
 export class ExportFlow {
   readonly #context: MemberContext
   readonly #failures = new Map<string, PushFailure>()
+  readonly #sliceFailures = new SliceFailures(key => this.#tell(key))
+  /** What the hub has no room for. */
+  readonly #waiting: Readonly<Record<Way, NoRoom>>
   readonly #kept = new Kept(key => this.#tell(key))
   /** Why nothing can be sent at all. */
   #unreached: PushFailure | undefined
@@ -40,6 +47,11 @@ export class ExportFlow {
     this.#published = {
       export: new Leg({ propagation, way: 'export', stage: 'publish' }),
       endpoints: new Leg({ propagation, way: 'endpoints', stage: 'publish' }),
+    }
+    const { log } = context
+    this.#waiting = {
+      export: new NoRoom({ name: 'exports', log, retry: key => this.#services.add(key) }),
+      endpoints: new NoRoom({ name: 'endpoint slices', log, retry: key => this.#slices.add(key) }),
     }
     this.#status = this.#statusQueue()
     this.#services = this.#serviceQueue()
@@ -66,8 +78,16 @@ export class ExportFlow {
     const { informers, sources } = this.#context
     this.#unreached = undefined
     this.#addAllStatuses()
+    const { clock, log, signal } = this.#context
+    // The hub may give more room than before without a word.
+    const task = { name: 'try what had no room', firstMs: roomCheckMs, intervalMs: roomCheckMs, clock, log }
+    const look = async (): Promise<void> => {
+      for (const waiting of Object.values(this.#waiting)) waiting.tryNext()
+    }
+    background(task.name, log, signal, () => every(task, look, signal))
     informers.exportedServices.onChange(({ before, after }) => {
       this.#told('export', before, after)
+      if (after === undefined) this.#waiting.export.tryNext()
       const spec = (after ?? before)?.spec
       if (spec === undefined) return
       const key = keyOf({ namespace: spec.namespace, name: spec.service })
@@ -76,6 +96,7 @@ export class ExportFlow {
     })
     informers.exportedSlices.onChange(({ before, after }) => {
       this.#told('endpoints', before, after)
+      if (after === undefined) this.#waiting.endpoints.tryNext()
       const spec = (after ?? before)?.spec
       if (spec !== undefined) this.#slices.add(keyOf({ namespace: spec.namespace, name: spec.slice }))
     })
@@ -146,7 +167,7 @@ export class ExportFlow {
       exportedServices: informers.exportedServices,
       hubNamespace,
       kept: this.#kept,
-      failure: ref => this.#failure(keyOf(ref)),
+      failure: ref => this.#failure(keyOf(ref)) ?? this.#sliceFailures.of(keyOf(ref)),
       local: localWriter,
       events: new EventRecorder({ cluster: local, component: 'isthmus-agent', pace, clock, log }),
       clock,
@@ -165,7 +186,9 @@ export class ExportFlow {
       outcome: (ref, failure) => this.#outcome(keyOf(ref), failure),
     })
     return queue('export services', hubWriter, (ref, signal) =>
-      this.#published.export.carry(keyOf(ref), changed => push.reconcile(ref, changed, signal)),
+      this.#published.export.carry(keyOf(ref), changed =>
+        this.#waiting.export.enter(keyOf(ref), () => push.reconcile(ref, changed, signal)),
+      ),
     )
   }
 
@@ -177,12 +200,15 @@ export class ExportFlow {
         return found?.valid === true ? found.spec : undefined
       },
       endpointSlices: informers.endpointSlices,
+      outcome: (slice, service, failure) => this.#sliceFailures.set(slice, service, failure),
       exportedSlices: informers.exportedSlices,
       hub: hubWriter,
       hubNamespace,
     })
     return queue('export slices', hubWriter, (ref, signal) =>
-      this.#published.endpoints.carry(keyOf(ref), changed => push.reconcile(ref, changed, signal)),
+      this.#published.endpoints.carry(keyOf(ref), changed =>
+        this.#waiting.endpoints.enter(keyOf(ref), () => push.reconcile(ref, changed, signal)),
+      ),
     )
   }
 

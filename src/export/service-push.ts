@@ -15,11 +15,11 @@ import {
 import { type Informer, keyOf, type Ref, resource } from '../cluster/cluster.ts'
 import type { Writer } from '../cluster/writer.ts'
 import { errorText } from '../kernel/abort.ts'
-import { isReason } from '../kernel/errors.ts'
 import type { Carried, Changed } from '../kernel/propagation.ts'
 import type { Collected } from './collect.ts'
 import type { PushFailure } from './conditions.ts'
 import type { Kept } from './kept.ts'
+import { isRefusal } from './refusal.ts'
 
 export type ServicePushOptions = {
   /** What an export comes to now. Read from informers that have synced. */
@@ -80,16 +80,4 @@ export class ServicePush {
     kept.note(key, spec, written.spec)
     return 'written'
   }
-}
-
-function isRefusal(thrown: unknown): boolean {
-  return isReason(
-    thrown,
-    'BadRequest',
-    'Forbidden',
-    'Invalid',
-    'NotFound',
-    'RequestEntityTooLarge',
-    'Unauthorized',
-  )
 }

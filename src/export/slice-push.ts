@@ -6,16 +6,22 @@ import {
   exportedSliceName,
 } from '../api/kinds/exported-endpoint-slice.ts'
 import type { ExportedService } from '../api/kinds/exported-service.ts'
+import { sourceServiceOf } from '../api/source-service.ts'
 import { type Informer, type Ref, resource } from '../cluster/cluster.ts'
 import type { Writer } from '../cluster/writer.ts'
+import { errorText } from '../kernel/abort.ts'
 import type { Carried, Changed } from '../kernel/propagation.ts'
+import type { PushFailure } from './conditions.ts'
 import { Kept } from './kept.ts'
+import { isRefusal } from './refusal.ts'
 import { exportedSliceSpec } from './slice.ts'
 
 export type SlicePushOptions = {
   /** The Service as it is exported; undefined when it is not, or cannot be. Read from informers that have synced. */
   exported(service: Ref): Pick<ExportedService['spec'], 'consumers'> | undefined
   readonly endpointSlices: Informer<EndpointSlice>
+  /** Told the outcome of each push: what went wrong, or undefined. */
+  outcome(slice: Ref, service: Ref | undefined, failure: PushFailure | undefined): void
   /** The member's own objects on the hub; synced. */
   readonly exportedSlices: Informer<ExportedEndpointSlice>
   readonly hub: Writer
@@ -37,6 +43,20 @@ export class SlicePush {
 
   /** `changed`: when the change was seen that this is for. */
   async reconcile(ref: Ref, changed: Changed | undefined, signal: AbortSignal): Promise<Carried> {
+    const slice = this.#options.endpointSlices.get(ref)
+    const service = slice && sourceServiceOf(slice)
+    try {
+      const carried = await this.#push(ref, changed, signal)
+      this.#options.outcome(ref, service, undefined)
+      return carried
+    } catch (thrown) {
+      const message = `hub: endpoints of EndpointSlice ${ref.name} are missing: ${errorText(thrown)}`
+      this.#options.outcome(ref, service, { refused: isRefusal(thrown), message })
+      throw thrown
+    }
+  }
+
+  async #push(ref: Ref, changed: Changed | undefined, signal: AbortSignal): Promise<Carried> {
     const { hub, hubNamespace } = this.#options
     const name = exportedSliceName(ref.namespace ?? '', ref.name)
     const current = this.#options.exportedSlices.get({ namespace: hubNamespace, name })

@@ -189,6 +189,14 @@ export function forbidden(
   })
 }
 
+/** The cause of a 403 that lasts only until there is room again. */
+export const quotaExceeded = 'QuotaExceeded'
+
+export function isOverQuota(thrown: unknown): thrown is StatusError {
+  if (!isReason(thrown, 'Forbidden')) return false
+  return thrown.details?.causes?.some(({ reason }) => reason === quotaExceeded) ?? false
+}
+
 /** 403 on a path that is no resource. */
 export function forbiddenPath(why: string): StatusError {
   return new StatusError(403, 'Forbidden', `forbidden: ${why}`, { details: {} })

@@ -14,6 +14,8 @@ import {
   limitsOf,
   listening,
   logLevel,
+  memberLimits,
+  memberQuotaOf,
   portSetting,
   requireApart,
 } from './shared-settings.ts'
@@ -30,6 +32,7 @@ const settings = {
   ...storeSettings,
   controllers,
   ...addresses,
+  ...memberLimits,
   ...electionSettings,
   ...oidcSettings,
   ...auditing,
@@ -69,6 +72,7 @@ export const hubCommand: CommandDefinition<typeof settings> = {
         controllers: values.controllers === 'all',
         clusterSetCidrs: values.clustersetCidr,
         quarantineMs: values.addressQuarantine,
+        memberQuota: memberQuotaOf(values),
         oidc,
         election,
         rereadCidrs: () => {

@@ -1,4 +1,5 @@
 /** The hub: its API server, who may join it, and the controllers that merge what members export. */
+import { defaultMemberQuota, type MemberQuota, memberQuota } from '../../apiservice/admission/member-quota.ts'
 import { joinTokens, storedJoinTokens } from '../../apiservice/authn/join-token.ts'
 import { type OidcOptions, oidcTokens } from '../../apiservice/authn/oidc.ts'
 import { MemberDirectory } from '../../apiservice/authz/member-directory.ts'
@@ -33,6 +34,8 @@ export type HubOptions = Omit<ServerOptions, 'name' | 'serves'> & {
   readonly controllers: boolean
   /** How it is settled which of several hubs on one store merges; absent when there is only this one. */
   readonly election?: ElectionTiming | undefined
+  /** How much each member may keep here. */
+  readonly memberQuota?: MemberQuota
   /** Who else is known, by tokens of an OpenID provider. */
   readonly oidc?: OidcOptions | undefined
 }
@@ -57,6 +60,8 @@ async function openHub(options: HubOptions, context: Context, opened: Opened): P
   opened.add(() => stop.abort())
   await directory.start(foundation.follow, stop.signal)
   await followMembers(foundation.follow, view, stop.signal)
+  const quota = memberQuota(options.memberQuota ?? defaultMemberQuota)
+  await quota.start(foundation.follow, stop.signal)
   const running = await startServer(
     foundation,
     standalone({
@@ -69,6 +74,7 @@ async function openHub(options: HubOptions, context: Context, opened: Opened): P
       reviews: new Map([[qualified(resourceOf(MemberJoinKind)), joining.review]]),
       views: new Map([[qualified(resourceOf(ImportableKind)), view]]),
       sharesStore: options.election !== undefined,
+      admission: [quota],
       takesLoops: loops => duties.push(loops),
     }),
     context,

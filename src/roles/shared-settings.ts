@@ -1,9 +1,14 @@
 /** Settings that several commands have. */
+
+import { defaultMemberQuota, type MemberQuota } from '../../apiservice/admission/member-quota.ts'
 import { defaultLimits, type InFlightLimits } from '../../apiservice/fairness/stage.ts'
 import { overlaps, parseCidr } from '../ip/cidr.ts'
 import { logLevels } from '../telemetry/logger.ts'
 import { UsageError } from './command.ts'
+import type { Values } from './setting.ts'
 import * as setting from './setting.ts'
+
+const mib = 1024 * 1024
 
 export const logLevel = setting.oneOf(
   { placeholder: 'LEVEL', description: `What is logged: ${logLevels.join(', ')}.`, default: 'info' },
@@ -132,7 +137,41 @@ export const listening = {
   ),
 }
 
-const mib = 1024 * 1024
+/** How much each member may keep on its hub. */
+export const memberLimits = {
+  memberExports: setting.integer(
+    {
+      placeholder: 'COUNT',
+      description: 'How many Services each member may export at most; the others of it are refused.',
+      default: String(defaultMemberQuota.exports),
+    },
+    1,
+    1_000_000,
+  ),
+  memberSlices: setting.integer(
+    {
+      placeholder: 'COUNT',
+      description: 'How many EndpointSlices of these each member may export at most.',
+      default: String(defaultMemberQuota.slices),
+    },
+    1,
+    1_000_000,
+  ),
+  memberSize: setting.integer(
+    {
+      placeholder: 'MIB',
+      description: 'How much each member may keep on the hub in all, as JSON, in MiB.',
+      default: String(defaultMemberQuota.bytes / mib),
+    },
+    1,
+    16_384,
+  ),
+}
+
+/** As the hub takes it. */
+export function memberQuotaOf(values: Values<typeof memberLimits>): MemberQuota {
+  return { exports: values.memberExports, slices: values.memberSlices, bytes: values.memberSize * mib }
+}
 
 /** As the store takes it. */
 export function historyOf({

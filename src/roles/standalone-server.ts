@@ -33,6 +33,7 @@ export type Extension = {
   readonly warners: readonly Warner[]
   /** Other servers have the same store, so that nobody knows in time which addresses Services have. */
   readonly sharesStore?: boolean
+  readonly admission: readonly AdmissionPlugin[]
   /** Given the loops that only one server of a store may run; they run at once when it is absent. */
   readonly takesLoops?: (loops: Duty) => void
 }
@@ -46,6 +47,7 @@ export const noExtension: Extension = {
   reviews: new Map(),
   views: new Map(),
   warners: [],
+  admission: [],
 }
 
 export function standalone(extension: Extension): Surround {
@@ -80,6 +82,7 @@ async function surround(
       makeNamespaceLifecycle(storedNamespaces(store)),
       escalationPlugin({ authorizer, rbac }),
       addresses,
+      ...extension.admission,
       warningPlugin(extension.warners, log),
     ],
     reviews: new Map([...accessReviews({ authorizer, rbac, clock }), ...extension.reviews]),

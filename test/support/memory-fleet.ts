@@ -60,16 +60,20 @@ export type FleetOptions = {
 /** A cluster that counts what is written to it, apart from heartbeats: they come with time. */
 export class TestCluster extends MemoryCluster {
   readonly writes: (MemoryRequest & { readonly atMs: number })[]
+  /** Throws what is not to be carried out. */
+  admit: ((request: MemoryRequest) => void) | undefined
   readonly #dating: { atMs: number | undefined }
 
   constructor(name: string, clock: ManualClock) {
     const writes: TestCluster['writes'] = []
     const dating: { atMs: number | undefined } = { atMs: undefined }
+    const hooks = { admit: (request: MemoryRequest): void => this.admit?.(request) }
     super({
       name,
       clock: { ...clock, now: () => dating.atMs ?? clock.now() },
       kinds,
       intercept: request => {
+        hooks.admit(request)
         if (['get', 'list', 'watch'].includes(request.verb) || isHeartbeat(request)) return
         writes.push({ ...request, atMs: clock.now() })
       },

@@ -1,0 +1,46 @@
+import { isOverQuota } from '../kernel/errors.ts'
+import type { Logger } from '../kernel/log.ts'
+import type { Carried } from '../kernel/propagation.ts'
+
+export type NoRoomOptions = {
+  /** What is kept out, in words. */
+  readonly name: string
+  readonly log: Logger
+  /** Brings a key back. */
+  retry(key: string): void
+}
+
+/**
+ * What the hub has no room for waits here instead of being sent again and again: whatever gives room, and whatever finds
+ * it, brings the next one, the longest waiting first.
+ */
+export class NoRoom {
+  readonly #options: NoRoomOptions
+  readonly #waiting = new Set<string>()
+
+  constructor(options: NoRoomOptions) {
+    this.#options = options
+  }
+
+  /** Works on a key. */
+  async enter(key: string, work: () => Promise<Carried>): Promise<Carried> {
+    try {
+      const carried = await work()
+      if (this.#waiting.delete(key)) this.tryNext()
+      return carried
+    } catch (thrown) {
+      if (!isOverQuota(thrown)) throw thrown
+      const { log, name } = this.#options
+      if (this.#waiting.size === 0) log.warn(`the hub has no room for more ${name}`, { why: thrown.message })
+      this.#waiting.delete(key)
+      this.#waiting.add(key)
+      return 'behind'
+    }
+  }
+
+  /** There may be room now. */
+  tryNext(): void {
+    const [next] = this.#waiting
+    if (next !== undefined) this.#options.retry(next)
+  }
+}
