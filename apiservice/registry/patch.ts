@@ -28,7 +28,7 @@ import { strategicMergePatch } from './strategic-merge-patch.ts'
 import { replacement } from './update.ts'
 import { type Current, change, type Decision } from './write.ts'
 
-/** From the current object, which it may take apart, to the patched document. */
+/** From the current object, which only a JSON patch takes apart, to the patched document. */
 type Patch = (current: KubeObject) => unknown
 
 /** Reads a patch of one media type. Throws 400 for what is none. */
@@ -60,7 +60,9 @@ export async function patch(call: Call, signal: AbortSignal): Promise<Reply> {
   const options = writeOptions('PatchOptions', request.query)
   const patched = await readPatch(call, format, options.fieldValidation)
   const decide = async (current: Current): Promise<Decision> => {
-    const sent = patched(decodeBody(resource.apiVersion, resource.kind.kind, current.stored))
+    const sent = patched(
+      contentTypeOf(request) === jsonPatchMediaType ? ownCopy(resource, current) : current.document,
+    )
     await call.pace.rest()
     checkPatched(resource, sent.metadata, current.object.metadata)
     const ownership = ownershipOf(call, options.fieldManager, sent)
@@ -68,6 +70,11 @@ export async function patch(call: Call, signal: AbortSignal): Promise<Reply> {
   }
   const { object } = await change(call, options.dryRun, decide, signal)
   return { type: 'object', code: 200, served: resource.served, object }
+}
+
+/** For who takes it apart. */
+function ownCopy({ apiVersion, kind }: Resource, { stored }: Current): KubeObject {
+  return decodeBody(apiVersion, kind.kind, stored)
 }
 
 /** How the patch of a request is read. Throws 415 for other media types, which comes before all other faults. */
@@ -82,7 +89,7 @@ export function formatOf(
 }
 
 /**
- * Reads the patch of a request: from the current document, which it may take apart, to the one that is to be in its place.
+ * Reads the patch of a request: from the current document, which a JSON patch takes apart, to the one that is to be in its place.
  * Throws 400 for what is no patch; what it answers throws 422 for a document that it does not fit.
  */
 export async function readPatch(

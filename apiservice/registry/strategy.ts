@@ -149,7 +149,13 @@ function specOf(kind: AnyKind, object: KubeObject): Readonly<Record<string, unkn
 
 /** Whether nothing changes but, perhaps, the times of managers. Both without resourceVersion. */
 export function isUnchanged(next: KubeObject, old: KubeObject): boolean {
+  // Most writes change something else than metadata, which has many more fields.
+  if (!isDeepStrictEqual(withoutMetadata(next), withoutMetadata(old))) return false
   return sameState(next, old) || (hasManagers(next, old) && sameState(withoutTimes(next), withoutTimes(old)))
+}
+
+function withoutMetadata({ metadata: _metadata, ...rest }: KubeObject): Readonly<Record<string, unknown>> {
+  return rest
 }
 
 function hasManagers(next: KubeObject, old: KubeObject): boolean {

@@ -18,8 +18,13 @@ export const maxStoredBytes = 1_536 * 1_024
 /** Whoever loses so many races in a row is told to try again. */
 const maxAttempts = 100
 
-/** The stored object, decoded at the version of the request, with defaults and resourceVersion. */
-export type Current = { readonly stored: StoredObject; readonly object: KubeObject }
+/** The stored object; `object` has it at the version of the request, with defaults and resourceVersion. */
+export type Current = {
+  readonly stored: StoredObject
+  /** As `object`, without defaults: what a patch is for. Nobody changes either. */
+  readonly document: KubeObject
+  readonly object: KubeObject
+}
 
 export type Decision =
   /** Nothing changes: no write, no event. */
@@ -45,7 +50,7 @@ export async function change(
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     signal.throwIfAborted()
     if (stored === undefined) throw notFound(call.resource.ref, call.name)
-    const current = { stored, object: decode(call.resource, stored) }
+    const current = currentOf(call.resource, stored)
     await call.pace.rest()
     const decision = await decide(current)
     await call.pace.rest()
@@ -81,8 +86,13 @@ export function settle({ kind }: Resource, next: KubeObject, current: Current): 
   return isUnchanged(next, withoutVersion(current.object)) ? { type: 'keep' } : { type: 'put', object: next }
 }
 
-export function decode({ kind, apiVersion }: Resource, stored: StoredObject): KubeObject {
-  return applyDefaults(kind, decodeBody(apiVersion, kind.kind, stored))
+export function decode(resource: Resource, stored: StoredObject): KubeObject {
+  return currentOf(resource, stored).object
+}
+
+function currentOf({ kind, apiVersion }: Resource, stored: StoredObject): Current {
+  const document = decodeBody(apiVersion, kind.kind, stored)
+  return { stored, document, object: applyDefaults(kind, document) }
 }
 
 /**
