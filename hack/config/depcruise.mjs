@@ -50,6 +50,8 @@ export default {
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
     owner('fastify', 'apiservice/http'),
     owner('level', 'apiservice/store'),
+    owner('@grpc/grpc-js', 'apiservice/store/etcd'),
+    owner('@grpc/proto-loader', 'apiservice/store/etcd'),
     owner('dns2', 'dns'),
     owner('@kubernetes/client-node', 'src/cluster'),
     owner('@peculiar/x509', 'src/identity'),

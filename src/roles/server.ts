@@ -6,7 +6,7 @@ import { type AuditStages, auditStages, noAudit } from '../../apiservice/audit/s
 import type { InFlightLimits } from '../../apiservice/fairness/stage.ts'
 import type { TlsMaterial } from '../../apiservice/http/listener.ts'
 import { type ApiServer, type ApiServerOptions, startApiServer } from '../../apiservice/server.ts'
-import { type EtcdSettings, openEtcdStore } from '../../apiservice/store/etcd/open.ts'
+import type { EtcdSettings } from '../../apiservice/store/etcd/open.ts'
 import { followStore } from '../../apiservice/store/follow.ts'
 import { openLevelStore } from '../../apiservice/store/level-store.ts'
 import type { StoreOptions } from '../../apiservice/store/options.ts'
@@ -109,6 +109,8 @@ export async function openFoundation(options: ServerOptions, context: Context): 
     const store = await openLevelStore({ ...storing, directory: join(options.home, 'store') })
     return { options, identity, store, follow: followStore(store, following) }
   }
+  // gRPC takes memory, which a server without etcd can do without.
+  const { openEtcdStore } = await import('../../apiservice/store/etcd/open.ts')
   const store = await openEtcdStore({ ...storing, etcd: options.etcd })
   try {
     const own = identityOf(options, clock)

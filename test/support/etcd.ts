@@ -107,13 +107,13 @@ export class Etcd {
   }
 }
 
-function accepts({ hostname, port }: URL): Promise<boolean> {
-  return new Promise(resolve => {
+function accepts({ hostname, port }: URL): Promise<void> {
+  return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname)
     socket.once('connect', () => {
       socket.destroy()
-      resolve(true)
+      resolve()
     })
-    socket.once('error', () => resolve(false))
+    socket.once('error', reject)
   })
 }

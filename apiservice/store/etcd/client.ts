@@ -4,27 +4,26 @@ import type { Clock } from '../../../src/kernel/clock.ts'
 import type { Logger } from '../../../src/kernel/log.ts'
 import type { Metrics } from '../../../src/kernel/metrics.ts'
 import type { Revision } from '../../store-contract.ts'
-import { GrpcChannel, GrpcError, type GrpcStream, grpcCode, type TlsFiles } from './grpc.ts'
+import { GrpcChannel, GrpcError, type GrpcStream, grpcCode, type Method, type TlsFiles } from './grpc.ts'
 import { EtcdInstruments } from './instruments.ts'
 import {
-  compactionMessage,
   type KeyRange,
-  progressMessage,
+  progressRequest,
   type RangeAnswer,
   type RangeQuery,
-  rangeMessage,
-  readRange,
-  readStatus,
-  readTransaction,
-  readWatch,
+  rangeAnswer,
+  rangeRequest,
   type StatusAnswer,
+  statusAnswer,
   type Transaction,
   type TransactionAnswer,
-  transactionMessage,
+  transactionAnswer,
+  txnRequest,
   type WatchAnswer,
-  watchMessage,
+  watchAnswer,
+  watchRequest,
 } from './messages.ts'
-import { Message } from './protobuf.ts'
+import { methods } from './methods.ts'
 
 export type EtcdClientOptions = {
   /** `http://host:port` or `https://host:port` of each member that is asked. */
@@ -40,19 +39,9 @@ export type WatchListener = {
   end(why: string): void
 }
 
-export type EtcdWatch = Pick<GrpcStream, 'pause' | 'resume' | 'cancel'> & {
+export type EtcdWatch = Pick<GrpcStream<never>, 'pause' | 'resume' | 'cancel'> & {
   /** The next answer without events tells how far the watch has come. */
   askProgress(): void
-}
-
-type Method = 'Range' | 'Txn' | 'Compact' | 'Watch' | 'Status'
-
-const paths: Readonly<Record<Method, string>> = {
-  Range: '/etcdserverpb.KV/Range',
-  Txn: '/etcdserverpb.KV/Txn',
-  Compact: '/etcdserverpb.KV/Compact',
-  Watch: '/etcdserverpb.Watch/Watch',
-  Status: '/etcdserverpb.Maintenance/Status',
 }
 
 /** What changes nothing is asked of another member when one does not answer. */
@@ -79,20 +68,20 @@ export class EtcdClient {
 
   /** Linearizable: everything that was answered before, by whichever member, is in it. */
   async range(query: RangeQuery, signal: AbortSignal): Promise<RangeAnswer> {
-    return readRange(await this.#persist('Range', rangeMessage(query), signal))
+    return rangeAnswer(await this.#persist(methods.range, rangeRequest(query), signal))
   }
 
   /** Rejects with a `GrpcError` that tells whether it may have happened. */
   async transact(transaction: Transaction, signal: AbortSignal): Promise<TransactionAnswer> {
-    return readTransaction(await this.#persist('Txn', transactionMessage(transaction), signal))
+    return transactionAnswer(await this.#persist(methods.txn, txnRequest(transaction), signal))
   }
 
   async compact(revision: Revision, signal: AbortSignal): Promise<void> {
-    await this.#persist('Compact', compactionMessage(revision), signal)
+    await this.#persist(methods.compact, { revision }, signal)
   }
 
   async status(signal: AbortSignal): Promise<StatusAnswer> {
-    const status = readStatus(await this.#persist('Status', new Message(), signal))
+    const status = statusAnswer(await this.#persist(methods.status, {}, signal))
     this.#instruments.size(status.bytes)
     return status
   }
@@ -102,15 +91,15 @@ export class EtcdClient {
     const at = this.#current
     const done = this.#instruments.began('Watch')
     let isCancelled = false
-    const stream = this.#channel(at).open(paths.Watch, {
-      message: bytes => listener.answer(readWatch(bytes)),
+    const stream = this.#channel(at).open(methods.watch, {
+      message: answer => listener.answer(watchAnswer(answer)),
       end: error => {
         done(error)
         if (error !== undefined && !isCancelled) this.#leave(at, error)
         listener.end(error?.message ?? 'etcd has ended the watch')
       },
     })
-    stream.send(watchMessage(range, from))
+    stream.send(watchRequest(range, from))
     return {
       pause: () => stream.pause(),
       resume: () => stream.resume(),
@@ -118,7 +107,7 @@ export class EtcdClient {
         isCancelled = true
         stream.cancel()
       },
-      askProgress: () => stream.send(progressMessage()),
+      askProgress: () => stream.send(progressRequest),
     }
   }
 
@@ -127,19 +116,20 @@ export class EtcdClient {
   }
 
   /** Tries again, with the next member, what has surely not happened or changes nothing. */
-  async #persist(method: Method, message: Message, signal: AbortSignal): Promise<Buffer> {
+  async #persist<Q, Answer>(method: Method<Q, Answer>, question: Q, signal: AbortSignal): Promise<Answer> {
     const { clock } = this
     const until = clock.now() + persistMs
-    const withinMs = method === 'Txn' ? writeWithinMs : readWithinMs
+    const withinMs = isWrite(method) ? writeWithinMs : readWithinMs
     for (;;) {
       const at = this.#current
-      const done = this.#instruments.began(method)
+      const done = this.#instruments.began(nameOf(method))
       try {
-        const answer = await this.#channel(at).call(paths[method], message, withinMs)
+        const answer = await this.#channel(at).call(method, question, withinMs)
         done(undefined)
         return answer
       } catch (thrown) {
-        const error = thrown instanceof GrpcError ? thrown : new GrpcError(2, errorText(thrown))
+        const error =
+          thrown instanceof GrpcError ? thrown : new GrpcError(grpcCode.unknown, errorText(thrown))
         done(error)
         this.#leave(at, error)
         if (!mayTryAgain(method, error) || clock.now() >= until) throw error
@@ -164,8 +154,18 @@ export class EtcdClient {
   }
 }
 
-function mayTryAgain(method: Method, error: GrpcError): boolean {
-  if (method === 'Txn') return error.code === grpcCode.unavailable && hasSurelyNotHappened(error)
+type AnyMethod = Pick<Method<never, unknown>, 'path'>
+
+function nameOf({ path }: AnyMethod): string {
+  return path.slice(path.lastIndexOf('/') + 1)
+}
+
+function isWrite({ path }: AnyMethod): boolean {
+  return path === methods.txn.path
+}
+
+function mayTryAgain(method: AnyMethod, error: GrpcError): boolean {
+  if (isWrite(method)) return error.code === grpcCode.unavailable && hasSurelyNotHappened(error)
   return error.code === grpcCode.unavailable || error.code === grpcCode.deadlineExceeded
 }
 

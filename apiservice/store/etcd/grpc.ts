@@ -1,27 +1,17 @@
-/** gRPC over one HTTP/2 connection to one server, which is made when it is needed and made again after it was lost. */
-import {
-  type ClientHttp2Session,
-  type ClientHttp2Stream,
-  connect,
-  constants,
-  type IncomingHttpHeaders,
-  type SecureClientSessionOptions,
-} from 'node:http2'
-import { errorText } from '../../../src/kernel/abort.ts'
+/** gRPC to one server, over one connection that is made when it is needed. */
+import { Client, type ClientOptions, credentials, Metadata, status } from '@grpc/grpc-js'
 import type { Clock } from '../../../src/kernel/clock.ts'
-import type { Message } from './protobuf.ts'
 
 /** The codes of gRPC that somebody here looks at. */
 export const grpcCode = {
-  ok: 0,
-  invalidArgument: 3,
-  deadlineExceeded: 4,
-  resourceExhausted: 8,
-  outOfRange: 11,
-  unavailable: 14,
+  ok: status.OK,
+  unknown: status.UNKNOWN,
+  invalidArgument: status.INVALID_ARGUMENT,
+  deadlineExceeded: status.DEADLINE_EXCEEDED,
+  resourceExhausted: status.RESOURCE_EXHAUSTED,
+  outOfRange: status.OUT_OF_RANGE,
+  unavailable: status.UNAVAILABLE,
 } as const
-
-const { NGHTTP2_CANCEL, NGHTTP2_REFUSED_STREAM } = constants
 
 export class GrpcError extends Error {
   readonly code: number
@@ -37,7 +27,14 @@ export class GrpcError extends Error {
 }
 
 /** PEM texts; without any, connections are not encrypted. */
-export type TlsFiles = Pick<SecureClientSessionOptions, 'ca' | 'cert' | 'key'>
+export type TlsFiles = { readonly ca?: Buffer; readonly cert?: Buffer; readonly key?: Buffer }
+
+/** What is called, and how its messages are written and read. */
+export type Method<Question, Answer> = {
+  readonly path: string
+  readonly requestSerialize: (question: Question) => Buffer
+  readonly responseDeserialize: (bytes: Buffer) => Answer
+}
 
 export type GrpcOptions = {
   readonly server: URL
@@ -47,224 +44,145 @@ export type GrpcOptions = {
 }
 
 /** A call that goes on in both directions. */
-export type GrpcStream = {
-  send(message: Message): void
+export type GrpcStream<Question> = {
+  send(message: Question): void
   /** Stops reading until `resume`. */
   pause(): void
   resume(): void
   cancel(): void
 }
 
-type Listener = {
-  message(message: Buffer): void
+type Listener<Answer> = {
+  message(message: Answer): void
   /** The last call; without an error when the server has ended the call well. */
   end(error: GrpcError | undefined): void
 }
 
-type Connection = { readonly session: ClientHttp2Session; isConnected: boolean; stopPings: () => void }
+type Call = { cancel(): void }
 
-const streamWindowBytes = 4 * 1024 * 1024
-const connectionWindowBytes = 32 * 1024 * 1024
-/** etcd takes more than one in 5 s for an attack. */
-const pingEveryMs = 10_000
-const pongWithinMs = 5_000
+const options: ClientOptions = {
+  // Connections belong to their channel, and what has failed is tried again by those who call.
+  'grpc.use_local_subchannel_pool': 1,
+  'grpc.enable_retries': 0,
+  'grpc.initial_reconnect_backoff_ms': 100,
+  'grpc.max_reconnect_backoff_ms': 1_000,
+  // Proxies and services of the name are for strangers.
+  'grpc.enable_http_proxy': 0,
+  'grpc.service_config_disable_resolution': 1,
+  // A peer that is gone without a word is noticed. etcd takes more than one ping in 5 s for an attack.
+  'grpc.keepalive_time_ms': 10_000,
+  'grpc.keepalive_timeout_ms': 5_000,
+  'grpc.keepalive_permit_without_calls': 1,
+  // etcd bounds what it sends.
+  'grpc.max_receive_message_length': -1,
+  'grpc-node.flow_control_window': 4 * 1024 * 1024,
+  'grpc-node.max_session_memory': 256,
+}
+
+/** How `@grpc/grpc-js` says that a call never reached a server. */
+const notBegun = /^(?:No connection established|Name resolution failed)/
 
 export class GrpcChannel {
   readonly #options: GrpcOptions
-  #connection: Connection | undefined
+  readonly #calls = new Set<Call>()
+  #client: Client | undefined
 
-  constructor(options: GrpcOptions) {
-    this.#options = options
+  constructor(grpcOptions: GrpcOptions) {
+    this.#options = grpcOptions
   }
 
   /** One request, one answer. Rejects with `GrpcError`. */
-  call(path: string, message: Message, withinMs: number): Promise<Buffer> {
+  call<Question, Answer>(
+    method: Method<Question, Answer>,
+    question: Question,
+    withinMs: number,
+  ): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      let answer: Buffer | undefined
-      let stream: ClientHttp2Stream | undefined
-      const cancelTimer = this.#options.clock.after(withinMs, () => {
-        settle(new GrpcError(grpcCode.deadlineExceeded, `no answer within ${withinMs / 1000} s`))
-        stream?.close(NGHTTP2_CANCEL)
-      })
-      const settle = (error: GrpcError | undefined): void => {
-        cancelTimer()
-        if (error !== undefined) reject(error)
-        else if (answer !== undefined) resolve(answer)
-        else reject(new GrpcError(grpcCode.unavailable, 'the answer is empty'))
-      }
-      stream = this.#begin(path, {
-        message: bytes => {
-          answer = bytes
+      const client = this.#connected()
+      const { path, requestSerialize, responseDeserialize } = method
+      let isLate = false
+      const call = client.makeUnaryRequest(
+        path,
+        requestSerialize,
+        responseDeserialize,
+        question,
+        metadata,
+        (failed, answer) => {
+          cancelTimer()
+          this.#calls.delete(call)
+          if (answer !== undefined) resolve(answer)
+          else if (isLate) {
+            reject(new GrpcError(grpcCode.deadlineExceeded, `no answer within ${withinMs / 1000} s`))
+          } else
+            reject(this.#failure(client, failed?.code ?? grpcCode.unknown, failed?.details ?? 'no answer'))
         },
-        end: settle,
+      )
+      this.#calls.add(call)
+      const cancelTimer = this.#options.clock.after(withinMs, () => {
+        isLate = true
+        call.cancel()
       })
-      stream?.end(framed(message))
     })
   }
 
-  open(path: string, listener: Listener): GrpcStream {
-    const stream = this.#begin(path, listener)
+  open<Question, Answer>(
+    { path, requestSerialize, responseDeserialize }: Method<Question, Answer>,
+    listener: Listener<Answer>,
+  ): GrpcStream<Question> {
+    const client = this.#connected()
+    const stream = client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, metadata)
+    this.#calls.add(stream)
+    stream.on('data', (answer: Answer) => listener.message(answer))
+    // The status says the same.
+    stream.on('error', () => undefined)
+    stream.on('status', ({ code, details }) => {
+      this.#calls.delete(stream)
+      listener.end(code === grpcCode.ok ? undefined : this.#failure(client, code, details))
+    })
     return {
       send: message => {
-        if (stream?.writable === true) stream.write(framed(message))
+        if (stream.writable) stream.write(message)
       },
-      pause: () => stream?.pause(),
-      resume: () => stream?.resume(),
-      cancel: () => stream?.close(NGHTTP2_CANCEL),
+      pause: () => stream.pause(),
+      resume: () => stream.resume(),
+      cancel: () => stream.cancel(),
     }
   }
 
   /** Ends the connection and every call on it. */
   drop(): void {
-    const connection = this.#connection
-    this.#connection = undefined
-    connection?.stopPings()
-    connection?.session.destroy()
+    this.#forget(this.#client)
+    for (const call of this.#calls) call.cancel()
   }
 
-  #begin(path: string, listener: Listener): ClientHttp2Stream | undefined {
-    try {
-      const connection = this.#connected()
-      const stream = connection.session.request({
-        ':method': 'POST',
-        ':path': path,
-        'content-type': 'application/grpc',
-        te: 'trailers',
-        // A member that has lost its leader says so, instead of letting the call wait.
-        hasleader: 'true',
-      })
-      follow(stream, () => connection.isConnected, listener)
-      return stream
-    } catch (thrown) {
-      this.drop()
-      const error = new GrpcError(grpcCode.unavailable, errorText(thrown), false)
-      queueMicrotask(() => listener.end(error))
-      return undefined
-    }
-  }
-
-  #connected(): Connection {
-    const known = this.#connection
-    if (known !== undefined && !known.session.closed && !known.session.destroyed) return known
+  #connected(): Client {
     const { server, tls } = this.#options
-    const session = connect(server, {
-      ...tls(),
-      settings: { initialWindowSize: streamWindowBytes, enablePush: false },
-      maxSessionMemory: 256,
-    })
-    const connection: Connection = { session, isConnected: false, stopPings: () => undefined }
-    session.on('connect', () => {
-      connection.isConnected = true
-      session.setLocalWindowSize(connectionWindowBytes)
-      connection.stopPings = this.#keepAlive(session)
-    })
-    session.on('goaway', () => this.#forget(connection))
-    session.on('close', () => this.#forget(connection))
-    // Each of its calls tells of it.
-    session.on('error', () => this.#forget(connection))
-    this.#connection = connection
-    return connection
+    if (this.#client !== undefined) return this.#client
+    const { ca, cert, key } = tls()
+    const isEncrypted = server.protocol === 'https:'
+    this.#client = new Client(
+      `dns:${server.host}`,
+      isEncrypted ? credentials.createSsl(ca, key, cert) : credentials.createInsecure(),
+      options,
+    )
+    return this.#client
   }
 
-  #forget(connection: Connection): void {
-    connection.stopPings()
-    if (this.#connection === connection) this.#connection = undefined
-  }
-
-  /** A peer that is gone without a word is noticed. */
-  #keepAlive(session: ClientHttp2Session): () => void {
-    const { clock } = this.#options
-    let cancel = (): void => undefined
-    const next = (): void => {
-      cancel = clock.after(pingEveryMs, () => {
-        if (session.destroyed) return
-        cancel = clock.after(pongWithinMs, () => session.destroy())
-        session.ping(() => {
-          cancel()
-          if (!session.destroyed) next()
-        })
-      })
-    }
-    next()
-    return () => cancel()
-  }
-}
-
-/** Tells the listener what comes on a stream: messages, then one end. */
-function follow(stream: ClientHttp2Stream, isConnected: () => boolean, listener: Listener): void {
-  const frames = new Frames(bytes => listener.message(bytes))
-  let status: GrpcError | 'ok' | undefined
-  let failure: string | undefined
-  const note = (headers: IncomingHttpHeaders): void => {
-    status ??= statusIn(headers)
-  }
-  stream.on('response', note)
-  stream.on('trailers', note)
-  stream.on('data', (chunk: Buffer) => frames.add(chunk))
-  stream.on('error', (thrown: Error) => {
-    failure = thrown.message
-  })
-  stream.on('close', () => {
-    if (status === 'ok') listener.end(undefined)
-    else if (status !== undefined) listener.end(status)
-    else {
-      const mayHaveHappened = isConnected() && stream.rstCode !== NGHTTP2_REFUSED_STREAM
-      const why = failure ?? 'the connection was closed'
-      listener.end(new GrpcError(grpcCode.unavailable, why, mayHaveHappened))
-    }
-  })
-}
-
-function statusIn(headers: IncomingHttpHeaders): GrpcError | 'ok' | undefined {
-  const http = headers[':status']
-  const code = headers['grpc-status']
-  if (code === '0') return 'ok'
-  if (code !== undefined) return new GrpcError(Number(code), messageIn(headers))
-  if (http === undefined || Number(http) === 200) return undefined
-  return new GrpcError(grpcCode.unavailable, `the server answers with HTTP status ${http}`)
-}
-
-function messageIn(headers: IncomingHttpHeaders): string {
-  const text = String(headers['grpc-message'] ?? '')
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
-}
-
-const headBytes = 5
-
-function framed(message: Message): Buffer {
-  const head = Buffer.alloc(headBytes)
-  head.writeUInt32BE(message.length, 1)
-  return message.behind(head)
-}
-
-/** Cuts what comes in pieces into messages. */
-class Frames {
-  readonly #deliver: (message: Buffer) => void
-  #pieces: Buffer[] = []
-  #bytes = 0
-  /** How many bytes the next message takes with its head; unknown before that is there. */
-  #wanted = headBytes
-
-  constructor(deliver: (message: Buffer) => void) {
-    this.#deliver = deliver
-  }
-
-  add(chunk: Buffer): void {
-    this.#pieces.push(chunk)
-    this.#bytes += chunk.length
-    while (this.#bytes >= this.#wanted) {
-      const all = this.#pieces.length === 1 ? (this.#pieces[0] ?? chunk) : Buffer.concat(this.#pieces)
-      const end = headBytes + all.readUInt32BE(1)
-      const isWhole = all.length >= end
-      if (isWhole) this.#deliver(all.subarray(headBytes, end))
-      const rest = isWhole ? all.subarray(end) : all
-      this.#pieces = rest.length === 0 ? [] : [rest]
-      this.#bytes = rest.length
-      this.#wanted = isWhole ? headBytes : end
+  /** Later calls make another connection; those under way go on. */
+  #forget(client: Client | undefined): void {
+    if (client !== undefined && this.#client === client) {
+      this.#client = undefined
+      client.close()
     }
   }
+
+  #failure(client: Client, code: number, message: string): GrpcError {
+    if (code === grpcCode.unavailable) this.#forget(client)
+    const isOurs = code === status.CANCELLED
+    return new GrpcError(isOurs ? grpcCode.unavailable : code, message, !notBegun.test(message))
+  }
 }
+
+const metadata = new Metadata()
+// A member that has lost its leader says so, instead of letting the call wait.
+metadata.set('hasleader', 'true')
