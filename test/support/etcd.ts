@@ -57,9 +57,11 @@ class Member {
 
 export class Etcd {
   readonly members: readonly Member[]
+  readonly folder: string
   readonly #folder = temporaryFolder()
 
   private constructor(base: number, path: string, { members = 1, flags = [], scheme = 'http' }: EtcdOptions) {
+    this.folder = this.#folder.path
     const names = Array.from({ length: members }, (_, at) => `m${at}`)
     const peers = names.map((name, at) => `${name}=http://127.0.0.1:${base + 2 * at + 1}`)
     this.members = names.map((name, at) => {

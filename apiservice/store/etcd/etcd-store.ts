@@ -29,7 +29,7 @@ import { requireKnown } from './markers.ts'
 import type { WatchedEvent } from './messages.ts'
 import { Progress } from './progress.ts'
 import type { Replica } from './replica.ts'
-import { Writes } from './writes.ts'
+import { full, Writes } from './writes.ts'
 
 /** How often old changes are forgotten and idle watches hear how far the store has come. */
 const housekeepingMs = 5_000
@@ -55,6 +55,8 @@ export class EtcdStore implements Store {
   #closed: Promise<void> | undefined
   /** Why the last write was not made, as far as it lies with etcd. */
   #writeFault: string | undefined
+  /** Until its alarm is off; deletions are done all the same. */
+  #isFull: boolean = false
 
   constructor(parts: LoadParts, { replica, mark }: Loaded) {
     const { client, layout, settings } = parts
@@ -100,7 +102,7 @@ export class EtcdStore implements Store {
   }
 
   fault(): string | undefined {
-    return this.#feed.fault ?? this.#writeFault
+    return this.#feed.fault ?? (this.#isFull ? full : this.#writeFault)
   }
 
   async get(key: ObjectKey): Promise<StoredObject | undefined> {
@@ -173,7 +175,8 @@ export class EtcdStore implements Store {
         this.#instruments.committed(1, durationMs)
       },
       failed: why => {
-        this.#writeFault = `etcd: ${why}`
+        if (why === full) this.#isFull = true
+        else this.#writeFault = why
         this.#instruments.failed()
       },
     })
@@ -264,11 +267,10 @@ export class EtcdStore implements Store {
   async #lookAfter(): Promise<void> {
     await this.#compaction.follow(this.oldest(), this.#closing.signal)
     const { errors } = await this.#parts.client.status(this.#closing.signal)
-    if (errors.some(error => error.includes('NOSPACE'))) this.#writeFault = 'etcd is full'
-    else if (this.#writeFault !== undefined) {
-      await this.current()
-      this.#writeFault = undefined
-    }
+    this.#isFull = errors.some(error => error.includes('NOSPACE'))
+    if (this.#writeFault === undefined) return
+    await this.current()
+    this.#writeFault = undefined
   }
 
   #mustBeOpen(): void {

@@ -193,20 +193,21 @@ export class Writes {
     if (code === grpcCode.invalidArgument && message.includes('too large')) {
       return objectTooLarge(maxRequestBytes, maxRequestBytes)
     }
-    this.#parts.failed(message)
-    if (code === grpcCode.resourceExhausted) {
-      if (message.includes('space exceeded'))
-        return unavailable('the store cannot write at the moment: etcd is full')
-      return tooManyRequests(`etcd has too much to do: ${message}`, 1)
-    }
+    const isFull = code === grpcCode.resourceExhausted && message.includes('space exceeded')
+    const why = isFull ? full : `etcd: ${message}`
+    this.#parts.failed(why)
     if (hasSurelyNotHappened(thrown)) {
-      return unavailable(`the store cannot write at the moment: etcd: ${message}`)
+      return unavailable(`the store cannot write at the moment: ${why}`)
     }
-    return unavailable(
-      `the store failed to write, etcd: ${message}: it is unknown whether the change was made`,
-    )
+    // The write that fills it is done, and answered so all the same.
+    if (code === grpcCode.resourceExhausted && !isFull)
+      return tooManyRequests(`etcd has too much to do: ${message}`, 1)
+    return unavailable(`the store failed to write, ${why}: it is unknown whether the change was made`)
   }
 }
+
+/** What keeps a store from writing while the alarm NOSPACE of etcd is on. */
+export const full = 'etcd is full'
 
 const nothing = Buffer.alloc(0)
 const isGuarded = { done: false, current: undefined, isGuarded: true } as const
