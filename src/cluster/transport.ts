@@ -60,6 +60,8 @@ type Outcome =
 const defaultHeadTimeoutMs = 30_000
 const keptConnectionMs = 60_000
 const requestSockets = 16
+/** On this machine answers are soon there: more at once would only wait for each other. */
+const loopbackSockets = 8
 
 export class Transport {
   readonly #options: TransportOptions
@@ -121,11 +123,12 @@ export class Transport {
     const known = this.#connections
     if (known === undefined || !sameTls(known.credentials, credentials)) {
       const options = this.#agentOptions(credentials)
+      const sockets = this.#servers.every(isLoopback) ? loopbackSockets : requestSockets
       // Open streams go on over the connections they have: a watch does not break because a certificate was renewed.
       this.#connections = {
         credentials,
         // Whoever writes much does so again in a moment: a handshake costs more than some requests.
-        requests: new Agent({ ...options, maxSockets: requestSockets, maxFreeSockets: requestSockets }),
+        requests: new Agent({ ...options, maxSockets: sockets, maxFreeSockets: sockets }),
         streams: new Agent({ ...options, maxFreeSockets: 1 }),
       }
     } else if (known.credentials.token !== credentials.token) {
@@ -171,7 +174,11 @@ export class Transport {
   ): Promise<Outcome> {
     const sent = httpsRequest(this.#requestOptions(index, request, connections))
     let connected = false
+    let cancel = this.#headTimer(sent)
     sent.once('socket', socket => {
+      // How long it has waited for one of our own connections says nothing about the server.
+      cancel()
+      cancel = this.#headTimer(sent)
       connected = this.#secured.has(socket)
       if (connected) return
       socket.once('secureConnect', () => {
@@ -179,10 +186,6 @@ export class Transport {
         connected = true
       })
     })
-    const headTimeoutMs = this.#options.headTimeoutMs ?? defaultHeadTimeoutMs
-    const cancel = this.#options.clock.after(headTimeoutMs, () =>
-      sent.destroy(new Error(`no answer within ${headTimeoutMs / 1000} s`)),
-    )
     endWith(sent, signal)
     try {
       sent.end(request.body)
@@ -194,6 +197,13 @@ export class Transport {
     } finally {
       cancel()
     }
+  }
+
+  #headTimer(sent: ClientRequest): () => void {
+    const headTimeoutMs = this.#options.headTimeoutMs ?? defaultHeadTimeoutMs
+    return this.#options.clock.after(headTimeoutMs, () =>
+      sent.destroy(new Error(`no answer within ${headTimeoutMs / 1000} s`)),
+    )
   }
 
   #requestOptions(index: number, request: HttpRequest, connections: Connections): RequestOptions {

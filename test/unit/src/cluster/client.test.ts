@@ -220,6 +220,26 @@ describe('a cluster client', () => {
     })
   })
 
+  it('does not blame a server for the time that a request waits for a connection of its own', async () => {
+    const clock = manualClock()
+    const held: ServerResponse[] = []
+    const server = await serve((_request, response) => void held.push(response))
+    const client = connect(server, { clock })
+    const answer = (): void => {
+      for (const response of held.splice(0)) sendJson(response, 200, object('web'))
+    }
+    const first = Array.from({ length: 8 }, () => client.get(configMaps, web, never))
+    await eventually(() => expect(held).toHaveLength(8))
+    const last = client.get(configMaps, web, never)
+    await clock.advance(20_000)
+    expect(held).toHaveLength(8)
+    answer()
+    await eventually(() => expect(held).toHaveLength(1))
+    await clock.advance(20_000)
+    answer()
+    expect(await Promise.all([...first, last])).toHaveLength(9)
+  })
+
   it('throws what the server said', async () => {
     const details = { name: 'web', kind: 'configmaps', causes: [{ reason: 'x', message: 'y' }] }
     const server = await serve((_request, response) =>
