@@ -1,33 +1,62 @@
 // A namespace of a shared API server as the whole cluster of a member, and a count of what the server tells of it.
+import type { EndpointSlice } from '../../../src/api/kinds/endpoint-slice.ts'
 import { NamespaceKind } from '../../../src/api/kinds/namespace.ts'
 import type { Service } from '../../../src/api/kinds/service.ts'
 import type { ServiceImport } from '../../../src/api/kinds/service-import.ts'
 import type { KubeObject } from '../../../src/api/meta.ts'
 import { type Cluster, type Resource, resource, type Selection } from '../../../src/cluster/cluster.ts'
-import { endpointSlices, serviceImports, services } from './plan.ts'
+import { type Counts, endpointSlices, serviceImports, services } from './plan.ts'
 
 const namespaces = resource(NamespaceKind)
 
-type Counts = { readonly imports: number; readonly slices: number; readonly derived: number }
-
-/** Which objects are there and done, by member, as the watches of the agents tell: nothing is asked for to count them. */
+/**
+ * Which objects are there and done, and how many versions of them there were, by member, as the watches of agents and DNS
+ * tell: nothing is asked for to count them.
+ */
 export class Tally {
   readonly #imports = new Set<string>()
   readonly #slices = new Set<string>()
   readonly #derived = new Set<string>()
+  /** The last version of each object. */
+  readonly #versions = new Map<string, number>()
+  #sliceWrites = 0
+  #otherWrites = 0
+  #largest = 0
 
   counts(): Counts {
-    return { imports: this.#imports.size, slices: this.#slices.size, derived: this.#derived.size }
+    return {
+      imports: this.#imports.size,
+      slices: this.#slices.size,
+      derived: this.#derived.size,
+      sliceWrites: this.#sliceWrites,
+      otherWrites: this.#otherWrites,
+      largest: this.#largest,
+    }
   }
 
   take(member: string, object: KubeObject, gone: boolean): void {
-    const key = `${member} ${object.metadata.name}`
+    const key = `${member} ${object.kind} ${object.metadata.name}`
+    const version = Number(object.metadata.resourceVersion)
+    // Two watches tell of it.
+    if (version <= (this.#versions.get(key) ?? 0)) return
+    this.#versions.set(key, version)
     const note = (set: Set<string>, isDone: boolean): unknown =>
       isDone && !gone ? set.add(key) : set.delete(key)
     // What a watch of a kind tells is of that kind.
+    if (object.kind === endpointSlices.kind) {
+      if (isImported(object)) this.#takeSlice(object as EndpointSlice)
+      note(this.#slices, isImported(object))
+      return
+    }
     if (object.kind === serviceImports.kind) note(this.#imports, isReady(object as ServiceImport))
     else if (object.kind === services.kind) note(this.#derived, isRouted(object as Service))
-    else if (object.kind === endpointSlices.kind) note(this.#slices, isImported(object))
+    else return
+    this.#otherWrites += 1
+  }
+
+  #takeSlice({ endpoints }: EndpointSlice): void {
+    this.#sliceWrites += 1
+    this.#largest = Math.max(this.#largest, endpoints.length)
   }
 }
 
@@ -42,7 +71,6 @@ function isRouted({ status }: Service): boolean {
 function isImported({ metadata }: KubeObject): boolean {
   return metadata.labels?.['multicluster.kubernetes.io/source-cluster'] !== undefined
 }
-
 type Narrow = { readonly id: string; readonly namespace: string; readonly tally: Tally }
 
 /** The cluster as if it had one namespace. */

@@ -1,7 +1,10 @@
-// A process of the load bench: embedded API servers, and the real agents and DNS views of the members that share them. A
+// A process of the load benches: embedded API servers, and the real agents and DNS views of the members that share them. A
 // member sees one namespace of its server, as if it were its whole cluster.
 import { join } from 'node:path'
+import type { ServiceFacts } from '../../../dns/contract.ts'
 import { watchServices } from '../../../dns/source/watch.ts'
+import { ClusterRoleKind } from '../../../src/api/kinds/cluster-role.ts'
+import { ClusterRoleBindingKind } from '../../../src/api/kinds/cluster-role-binding.ts'
 import { NamespaceKind } from '../../../src/api/kinds/namespace.ts'
 import { ClusterClient } from '../../../src/cluster/client.ts'
 import { type Cluster, resource } from '../../../src/cluster/cluster.ts'
@@ -10,33 +13,42 @@ import { systemClock } from '../../../src/kernel/clock.ts'
 import { silentLogger } from '../../../src/kernel/log.ts'
 import { noMetrics } from '../../../src/kernel/metrics.ts'
 import { startMemberFlow } from '../../../src/member-flow.ts'
+import { agentRoutingRules, agentSubject, dnsSubject } from '../../../src/roles/component-rights.ts'
 import { type RunningMember, startMember } from '../../../src/roles/member.ts'
 import { narrowed, Tally } from './narrowed.ts'
 import {
+  type ChangePlan,
   endpointSlices,
   exportOf,
   type FromWorker,
-  type MemberPlan,
   type ServerPlan,
+  type ServicePlan,
   serviceExports,
   serviceOf,
   services,
-  sliceOf,
+  sliceName,
+  slicesOf,
   type ToWorker,
+  withAddress,
 } from './plan.ts'
 
 const clock = systemClock
 const log = silentLogger
 const namespaces = resource(NamespaceKind)
+const roles = resource(ClusterRoleKind)
+const bindings = resource(ClusterRoleBindingKind)
 const running = new AbortController()
 const { signal } = running
-const admin = { user: 'system:isthmus:operator', groups: ['system:masters'] }
+const admin = { user: 'admin', groups: ['system:masters'] }
 /** So many requests at once, of what a worker itself writes. */
 const parallel = 8
 
 type Started = {
-  readonly plan: MemberPlan
+  readonly plan: ServerPlan['members'][number]
+  /** As an administrator, as the agent and as the DNS of the cluster. */
   readonly local: Cluster
+  readonly agent: Cluster
+  readonly dns: Cluster
   readonly membership: Membership
 }
 
@@ -73,28 +85,55 @@ async function startServer({ home, members: plans, port }: ServerPlan): Promise<
     { clock, log, metrics: noMetrics, signal },
   )
   servers.push(server)
+  const user = await server.running.client('user', admin)
+  await letAgentsRoute(user)
   await each(plans, async plan => {
-    const client = await server.running.client(`agent-${plan.id}`, admin)
-    const local = narrowed(client, { id: plan.id, namespace: plan.namespace, tally })
+    const { running: api } = server
+    const view = { id: plan.id, namespace: plan.namespace, tally }
     const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: plan.namespace } }
-    await local.create(namespaces, object, signal)
+    await user.create(namespaces, object, signal)
     const options = { folder: join(home, `hub-${plan.id}`), clusterId: plan.id, clock }
-    const membership = await joinHub(readToken(plan.token), options, signal)
-    members.set(plan.id, { plan, local, membership })
+    members.set(plan.id, {
+      plan,
+      local: user,
+      agent: narrowed(await api.client(`agent-${plan.id}`, agentSubject), view),
+      dns: narrowed(await api.client(`dns-${plan.id}`, dnsSubject), view),
+      membership: await joinHub(readToken(plan.token), options, signal),
+    })
   })
 }
 
-function startAgent({ local, membership, plan }: Started): void {
+/** What is bound where a cluster routes packets, on top of what a standalone server has. */
+async function letAgentsRoute(user: Cluster): Promise<void> {
+  const { apiVersion, kind } = roles
+  const metadata = { name: 'routing' }
+  await user.create(roles, { apiVersion, kind, metadata, rules: agentRoutingRules }, signal)
+  const apiGroup = roles.group
+  await user.create(
+    bindings,
+    {
+      apiVersion,
+      kind: bindings.kind,
+      metadata,
+      roleRef: { apiGroup, kind, name: metadata.name },
+      subjects: [{ apiGroup, kind: 'User', name: agentSubject.user }],
+    },
+    signal,
+  )
+}
+
+/** Resolves when it has read its cluster and the hub. */
+function startAgent({ agent, membership, plan }: Started): Promise<void> {
   const hub = new ClusterClient({
     name: 'hub',
     servers: membership.servers,
     credentials: async () => membership.credentials(),
     clock,
   })
-  startMemberFlow(
+  const { synced } = startMemberFlow(
     {
       cluster: plan.id,
-      local,
+      local: agent,
       hub,
       hubNamespace: membership.namespace,
       families: ['IPv4'],
@@ -110,46 +149,64 @@ function startAgent({ local, membership, plan }: Started): void {
     },
     signal,
   )
+  return synced
 }
 
 async function prepare({ local, plan }: Started): Promise<void> {
   await each(plan.services, async service => {
     await local.create(services, serviceOf(plan.namespace, service), signal)
-    await local.create(endpointSlices, sliceOf(plan.namespace, service, service.address), signal)
+    for (const slice of slicesOf(plan.namespace, service)) await local.create(endpointSlices, slice, signal)
   })
 }
 
-/** Tells what the DNS of the member would answer for a headless service, whenever that changes. */
-function view({ local, plan }: Started): void {
-  const source = watchServices({ cluster: local, clock, log }, signal)
+/** Tells what the DNS of the member would answer for a headless service, whenever that changes. Resolves when it knows. */
+function view({ dns, plan }: Started): Promise<void> {
+  const source = watchServices({ cluster: dns, clock, log }, signal)
+  // No address comes back once it was changed.
+  const known = new Map<string, Set<string>>()
   source.onChange(key => {
     const facts = source.facts(key)
     if (facts?.type !== 'Headless') return
-    const addresses = facts.slices.flatMap(({ endpoints }) =>
-      endpoints.flatMap(endpoint => endpoint.addresses),
-    )
-    tell({ type: 'view', member: plan.id, key, first: addresses[0] ?? '', atMs: nowMs() })
+    const before = known.get(key) ?? new Set()
+    known.set(key, before)
+    const { added, names } = newIn(facts, before)
+    tell({ type: 'view', member: plan.id, key, added, names, atMs: nowMs() })
   })
+  return source.synced
+}
+
+/** The addresses that are not known, which they are then, and how many endpoints there are. Services may be wide. */
+function newIn({ slices }: ServiceFacts, known: Set<string>) {
+  const added: string[] = []
+  let names = 0
+  for (const { endpoints } of slices) {
+    names += endpoints.length
+    for (const { addresses } of endpoints) {
+      for (const address of addresses) {
+        if (known.has(address)) continue
+        known.add(address)
+        added.push(address)
+      }
+    }
+  }
+  return { added, names }
 }
 
 /** Wall time that is the same in every process of a machine. */
 const nowMs = (): number => performance.timeOrigin + performance.now()
 
-async function change(message: Extract<ToWorker, { type: 'change' }>): Promise<void> {
-  const member = members.get(message.member)
-  const service = member?.plan.services.find(({ name }) => name === message.service)
-  if (member === undefined || service === undefined) throw new Error(`no service ${message.service}`)
-  const wanted = sliceOf(member.plan.namespace, service, message.address)
-  const ref = { namespace: member.plan.namespace, name: wanted.metadata.name }
+/** One after the other, as they were asked for. */
+let changed = Promise.resolve()
+
+async function change({ address, endpoint, member: id, service: name }: ChangePlan): Promise<void> {
+  const member = members.get(id)
+  const service = member?.plan.services.find(each => each.name === name)
+  if (member === undefined || service === undefined) throw new Error(`no service ${name}`)
+  const ref = { namespace: member.plan.namespace, name: sliceName(service, endpoint) }
   const there = await member.local.get(endpointSlices, ref, signal)
   const atMs = nowMs()
-  await member.local.replace(endpointSlices, { ...there, endpoints: wanted.endpoints }, {}, signal)
-  tell({
-    type: 'changed',
-    key: `${member.plan.namespace}/${message.service}`,
-    address: message.address,
-    atMs,
-  })
+  await member.local.replace(endpointSlices, withAddress(there, endpoint, address), {}, signal)
+  tell({ type: 'changed', address, atMs })
 }
 
 async function start(plans: readonly ServerPlan[]): Promise<void> {
@@ -158,17 +215,14 @@ async function start(plans: readonly ServerPlan[]): Promise<void> {
   tell({ type: 'done', what: 'start' })
 }
 
-function startAgents(): void {
-  for (const member of members.values()) {
-    startAgent(member)
-    view(member)
-  }
+async function startAgents(): Promise<void> {
+  await each([...members.values()], member => Promise.all([startAgent(member), view(member)]))
   tell({ type: 'done', what: 'agents' })
 }
 
-async function exportAll(): Promise<void> {
+async function exportSome(isOne: (service: ServicePlan) => boolean): Promise<void> {
   const all = [...members.values()].flatMap(({ local, plan }) =>
-    plan.services.map(service => ({ local, object: exportOf(plan.namespace, service) })),
+    plan.services.filter(isOne).map(service => ({ local, object: exportOf(plan.namespace, service) })),
   )
   await each(all, ({ local, object }) => local.create(serviceExports, object, signal))
   tell({ type: 'done', what: 'export' })
@@ -181,11 +235,12 @@ async function obey(message: ToWorker): Promise<void> {
     case 'agents':
       return startAgents()
     case 'export':
-      return exportAll()
+      return exportSome(({ number }) => number >= message.from && number < message.to)
     case 'count':
       return tell({ type: 'counts', ...tally.counts() })
     case 'change':
-      return change(message)
+      changed = changed.then(() => change(message))
+      return changed
   }
 }
 
