@@ -54,10 +54,8 @@ function ask(text: string): Promise<YamlAnswer> {
     }
     const onAnswer = (answer: YamlAnswer): void => end(() => resolve(answer))
     // Nothing but a want of memory ends it by itself.
-    const onError = (): void => {
-      thread = undefined
+    const onError = (): void =>
       end(() => reject(badRequest('yaml: the document takes too much memory to read')))
-    }
     const cancel = systemClock.after(patienceMs, () => {
       thread = undefined
       void worker.terminate()
@@ -71,7 +69,12 @@ function ask(text: string): Promise<YamlAnswer> {
 
 /** It does not keep the process alive. */
 function started(): Worker {
-  thread = new Worker(entry, { name: 'yaml', resourceLimits, execArgv: [] })
-  thread.unref()
-  return thread
+  const worker = new Worker(entry, { name: 'yaml', resourceLimits, execArgv: [] })
+  // Also after it was given up: an error of a thread that nobody listens to would end the process.
+  worker.on('error', () => {
+    if (thread === worker) thread = undefined
+  })
+  worker.unref()
+  thread = worker
+  return worker
 }
