@@ -10,6 +10,7 @@ import {
   logLevel,
   portSetting,
   requireApart,
+  rereadPools,
   serviceCidr,
 } from './shared-settings.ts'
 
@@ -40,7 +41,7 @@ export const fleetCommand: CommandDefinition<typeof settings> = {
   name: 'fleet',
   description: 'Runs a hub, members and their DNS in one process on 127.0.0.1.',
   settings,
-  run: values =>
+  run: (values, reread) =>
     runUntilStopped(values.logLevel, async (log, signal) => {
       requireApart(values.clustersetCidr, values.serviceCidr)
       const { startFleet } = await import('./fleet.ts')
@@ -50,6 +51,7 @@ export const fleetCommand: CommandDefinition<typeof settings> = {
         members: values.members,
         controllers: values.controllers === 'all',
         clusterSetCidrs: values.clustersetCidr,
+        rereadCidrs: rereadPools(reread),
         serviceCidrs: values.serviceCidr,
         quarantineMs: values.addressQuarantine,
       }

@@ -27,6 +27,8 @@ export type FleetOptions = {
   /** Without controllers only the API servers run. */
   readonly controllers: boolean
   readonly clusterSetCidrs: readonly string[]
+  /** See `HubOptions`. */
+  readonly rereadCidrs?: (() => readonly string[]) | undefined
   readonly quarantineMs: number
   /** Of every server. */
   readonly serviceCidrs: readonly string[]
@@ -164,6 +166,7 @@ function hubOptions(options: Own) {
     serviceCidrs: options.serviceCidrs,
     clientCa: options.clientCa,
     clusterSetCidrs: options.clusterSetCidrs,
+    rereadCidrs: options.rereadCidrs,
     quarantineMs: options.quarantineMs,
     controllers: options.controllers,
   }

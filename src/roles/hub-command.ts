@@ -18,6 +18,7 @@ import {
   memberQuotaOf,
   portSetting,
   requireApart,
+  rereadPools,
 } from './shared-settings.ts'
 import { etcdOf, storeSettings } from './store-settings.ts'
 
@@ -75,11 +76,7 @@ export const hubCommand: CommandDefinition<typeof settings> = {
         memberQuota: memberQuotaOf(values),
         oidc,
         election,
-        rereadCidrs: () => {
-          const { clustersetCidr, serviceCidr } = reread()
-          requireApart(clustersetCidr, serviceCidr)
-          return clustersetCidr
-        },
+        rereadCidrs: rereadPools(reread),
         audit,
       }
       const metrics = prometheus({ processMetrics: true })

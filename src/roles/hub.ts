@@ -28,7 +28,7 @@ export type HubOptions = Omit<ServerOptions, 'name' | 'serves'> & {
   /** Blocks that ClusterSetIPs are taken from. */
   readonly clusterSetCidrs: readonly string[]
   /** Answers the blocks as they are set by now; throws when they are of no use. Asked all the time when it is given. */
-  readonly rereadCidrs?: () => readonly string[]
+  readonly rereadCidrs?: (() => readonly string[]) | undefined
   /** How long the addresses of a service that nobody exports any more are kept for it. */
   readonly quarantineMs: number
   readonly controllers: boolean

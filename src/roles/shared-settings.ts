@@ -29,7 +29,7 @@ export const addresses = {
   clustersetCidr: setting.cidrs({
     placeholder: 'CIDR,…',
     description:
-      'Blocks that ClusterSetIPs are taken from, of either family. A hub that has them from a config file reads them again while it runs.',
+      'Blocks that ClusterSetIPs are taken from, of either family. From a config file they are read again while the hub runs.',
     default: '10.112.0.0/16,fd00:10:112::/112',
   }),
   addressQuarantine: setting.duration({
@@ -58,6 +58,17 @@ export function requireApart(clusterSetCidrs: readonly string[], serviceCidrs: r
     throw new UsageError(
       `--clusterset-cidr ${text} overlaps --service-cidr ${other.text}: choose blocks that do not, or a Service and a ClusterSet service get the same address`,
     )
+  }
+}
+
+/** Answers the blocks of ClusterSetIPs as they are set by now; throws when they are of no use. */
+export function rereadPools(
+  reread: () => { readonly clustersetCidr: readonly string[]; readonly serviceCidr: readonly string[] },
+): () => readonly string[] {
+  return () => {
+    const { clustersetCidr, serviceCidr } = reread()
+    requireApart(clustersetCidr, serviceCidr)
+    return clustersetCidr
   }
 }
 

@@ -6,6 +6,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { parseYaml } from '../../src/codec/yaml.ts'
+import { eventually } from '../support/eventually.ts'
 import { type Fleet, freePorts, startFleet, temporaryFolder } from '../support/fleet.ts'
 import { contextClient } from '../support/fleet-client.ts'
 import { runToEnd } from '../support/role-process.ts'
@@ -83,6 +84,28 @@ describe('the fleet', () => {
     expect(await second.fleet.stop()).toBe(0)
     await here.expectAnswers('db', ['10.2.0.1'])
   }, 120_000)
+
+  it('gives out more ClusterSetIPs when its config file says so, without a restart', async () => {
+    const small = temporaryFolder()
+    const config = join(small.path, 'config.yaml')
+    writeFileSync(config, 'clusterset-cidr: 10.112.0.0/30\n')
+    const home = join(small.path, 'home')
+    const third = await opened(await startFleet({ home, args: ['--config', config] }))
+    onTestFinished(async () => {
+      await third.close()
+      small.dispose()
+    })
+    const shop = new Shop(third)
+    for (const member of members) await shop.open(member)
+    for (const what of ['one', 'two', 'three']) await shop.export('east', what, { addresses: ['10.1.0.1'] })
+    const ipsOf = async () => {
+      const found = await Promise.all(['one', 'two', 'three'].map(what => shop.importOf('west', what)))
+      return found.flatMap(({ spec }) => spec?.ips ?? []).length
+    }
+    await eventually(async () => expect(await ipsOf()).toBe(2), 30_000)
+    writeFileSync(config, 'clusterset-cidr: 10.112.0.0/30,10.113.0.0/24\n')
+    await eventually(async () => expect(await ipsOf()).toBe(3), 60_000)
+  }, 180_000)
 
   it('ends in good order on SIGTERM', async () => {
     expect(await open.fleet.stop()).toBe(0)
