@@ -1,11 +1,7 @@
 // npm run advisories: ends with 1 when the registry knows of a serious fault in what the program is made of.
-import { spawnSync } from 'node:child_process'
+import { runNpm } from './npm.ts'
 
-const npm = process.env.npm_execpath
-const [command, first]: readonly [string, readonly string[]] =
-  npm === undefined ? ['npm', []] : [process.execPath, [npm]]
-const args = [...first, 'audit', '--omit=dev', '--json', '--audit-level=high']
-const { stdout, stderr, status } = spawnSync(command, args, { encoding: 'utf8' })
+const { stdout, stderr, status } = runNpm(['audit', '--omit=dev', '--json', '--audit-level=high'])
 
 type Counts = { readonly total: number; readonly high: number; readonly critical: number }
 

@@ -1,8 +1,8 @@
 // npm run sbom [-- FILE]: what the program is made of, as CycloneDX. With a file, also says how many there are.
-import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './kinds-index.ts'
+import { runNpm } from './npm.ts'
 
 type Lock = {
   readonly packages: Readonly<Record<string, { readonly dev?: boolean; readonly version?: string }>>
@@ -13,12 +13,7 @@ type Bom = {
   readonly dependencies: readonly { readonly ref: string }[]
 }
 
-const npm = process.env.npm_execpath
-const [command, first]: readonly [string, readonly string[]] =
-  npm === undefined ? ['npm', []] : [process.execPath, [npm]]
-const args = ['sbom', '--package-lock-only', '--sbom-format=cyclonedx']
-const maxBuffer = 64 * 1024 * 1024
-const ran = spawnSync(command, [...first, ...args], { encoding: 'utf8', cwd: root, maxBuffer })
+const ran = runNpm(['sbom', '--package-lock-only', '--sbom-format=cyclonedx'])
 if (ran.status !== 0) throw new Error(`npm sbom: ${ran.stderr}`)
 
 // With --omit=dev npm leaves out what a tool of ours uses as well.

@@ -16,8 +16,8 @@ import type { Contribution } from './contract.ts'
 import { collect } from './export/collect.ts'
 import { exportOptions } from './export/options.ts'
 import { exportedMapsOf } from './import/desired.ts'
-import { fromTime } from './kernel/clock.ts'
 import { type Foreseen, forecast, type Write } from './merge/forecast.ts'
+import { ownContribution, sinceMs } from './own-contribution.ts'
 
 export type ExportWarningsOptions = {
   /** The id of this cluster. */
@@ -78,17 +78,9 @@ export class ExportWarnings {
   /** As the hub will count it: no older than it ever counted an export of this cluster. */
   #contribution(spec: ExportedService['spec'], own: Contributor | undefined): Contribution {
     return {
-      cluster: this.#options.cluster,
-      createdMs: sinceMs(spec.exportedAt),
+      ...ownContribution(this.#options.cluster, spec),
       acceptedMs: own === undefined ? 0 : sinceMs(own.since),
-      labels: spec.exportedLabels ?? {},
-      annotations: spec.exportedAnnotations ?? {},
       consumers: undefined,
-      taint: undefined,
-      unreachable: undefined,
-      region: undefined,
-      addresses: [],
-      service: spec.definition,
     }
   }
 }
@@ -106,10 +98,4 @@ function foreseenOf(contributor: Contributor): readonly Foreseen[] {
   return [
     { ...dated, service: { ...definition, ports }, labels: labelsDigest, annotations: annotationsDigest },
   ]
-}
-
-/** Later than all others while the hub has not told. */
-function sinceMs(since: string | undefined): number {
-  const ms = fromTime(since ?? '')
-  return Number.isNaN(ms) ? Number.MAX_SAFE_INTEGER : ms
 }

@@ -3,15 +3,13 @@
  * meanwhile, from this cluster's own export alone. The merge itself decides, as the hub will.
  */
 import type { ClusterSetService } from './api/kinds/cluster-set-service.ts'
-import type { ExportedService } from './api/kinds/exported-service.ts'
 import type { ServiceImport } from './api/kinds/service-import.ts'
 import { wellKnown } from './api/well-known.ts'
 import type { Ref } from './cluster/cluster.ts'
-import type { Contribution } from './contract.ts'
 import type { Collected } from './export/collect.ts'
-import { fromTime } from './kernel/clock.ts'
 import { desiredService } from './merge/desired.ts'
 import { merge } from './merge/merge.ts'
+import { ownContribution } from './own-contribution.ts'
 
 export type UnmergedOptions = {
   /** The id of this cluster. */
@@ -45,7 +43,7 @@ export function unmergedService(
   if (found?.valid !== true) return undefined
   const state = sent(service)
   if (state === 'refused' || (current === undefined && state !== 'unreached')) return undefined
-  const merged = merge([contributionOf(cluster, found.spec)])
+  const merged = merge([ownContribution(cluster, found.spec)])
   if (merged === undefined) return undefined
   const annotations = { ...merged.annotations, [wellKnown.unmerged]: 'true' }
   const problem = merged.type === 'ClusterSetIP' ? withoutHub : undefined
@@ -57,20 +55,4 @@ export function unmergedService(
     () => assigned,
     undefined,
   )
-}
-
-function contributionOf(cluster: string, spec: ExportedService['spec']): Contribution {
-  return {
-    cluster,
-    createdMs: fromTime(spec.exportedAt),
-    acceptedMs: 0,
-    labels: spec.exportedLabels ?? {},
-    annotations: spec.exportedAnnotations ?? {},
-    consumers: spec.consumers,
-    addresses: [],
-    taint: undefined,
-    unreachable: undefined,
-    region: undefined,
-    service: spec.definition,
-  }
 }

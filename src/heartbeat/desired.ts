@@ -43,10 +43,6 @@ const skewToleranceMs = 750
 
 type Type = keyof typeof memberClusterConditions
 
-export function conditionOf(status: MemberCluster['status'], wanted: Type): Condition | undefined {
-  return status?.conditions?.find(({ type }) => type === wanted)
-}
-
 /** The status as it should be; undefined when there is nothing to write. */
 export function desiredStatus(
   member: MemberCluster,

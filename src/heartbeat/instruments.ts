@@ -1,7 +1,6 @@
-import type { MemberCluster } from '../api/kinds/member-cluster.ts'
+import { conditionOf, type MemberCluster } from '../api/kinds/member-cluster.ts'
 import type { Informer } from '../cluster/cluster.ts'
 import type { Metrics, Reading } from '../kernel/metrics.ts'
-import { conditionOf } from './desired.ts'
 
 const states = ['available', 'unknown', 'not_accepted'] as const
 

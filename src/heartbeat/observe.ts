@@ -6,14 +6,14 @@
  * Refuses: beats of earlier times. After a start of the hub a member is silent only when the hub has listened for long
  * enough, and its lease has lapsed only when others were heard meanwhile.
  */
-import { type MemberCluster, MemberClusterKind } from '../api/kinds/member-cluster.ts'
+import { conditionOf, type MemberCluster, MemberClusterKind } from '../api/kinds/member-cluster.ts'
 import type { Condition } from '../api/meta.ts'
 import { type Change, type Informer, resource } from '../cluster/cluster.ts'
 import type { EventRecorder } from '../cluster/event-recorder.ts'
 import type { Writer } from '../cluster/writer.ts'
 import { type Clock, fromTime } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/log.ts'
-import { conditionOf, desiredStatus, type Heard } from './desired.ts'
+import { desiredStatus, type Heard } from './desired.ts'
 import { Hearing } from './hearing.ts'
 import { type Lease, readLease } from './lease.ts'
 

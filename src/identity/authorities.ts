@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import type { Clock } from '../kernel/clock.ts'
 import { type Identity, makeAuthority, matches, readCertificate } from './certificate.ts'
 import { readIfThere, writePrivate } from './file.ts'
+import { readIdentity, writeIdentity } from './identity-file.ts'
 
 const nextFile = 'ca-next'
 const formerFile = 'ca-former'
@@ -26,9 +27,7 @@ export async function prepareAuthority(folder: string, name: string, clock: Cloc
   const there = await readNext(folder)
   if (there !== undefined) return there
   const made = await makeAuthority(name, { clock, lifetimeMs: lifeMs })
-  const file = join(folder, nextFile)
-  await writePrivate(`${file}.key`, made.key)
-  await writePrivate(`${file}.crt`, made.certificate)
+  await writeIdentity(join(folder, nextFile), made)
   return made
 }
 
@@ -41,8 +40,7 @@ export async function switchAuthority(folder: string): Promise<Identity> {
   const former = join(folder, `${formerFile}.crt`)
   const known = (await readIfThere(former)) ?? ''
   if (present !== next.certificate && !known.includes(present)) await writePrivate(former, known + present)
-  await writePrivate(join(folder, 'ca.key'), next.key)
-  await writePrivate(join(folder, 'ca.crt'), next.certificate)
+  await writeIdentity(join(folder, 'ca'), next)
   await Promise.all(['key', 'crt'].map(end => rm(join(folder, `${nextFile}.${end}`), { force: true })))
   return next
 }
@@ -59,8 +57,7 @@ export function authorityNames(caBundle: string): readonly string[] {
 }
 
 async function readNext(folder: string): Promise<Identity | undefined> {
-  const file = join(folder, nextFile)
-  const [certificate, key] = await Promise.all([readIfThere(`${file}.crt`), readIfThere(`${file}.key`)])
-  const next = { certificate: certificate ?? '', key: key ?? '' }
+  const { certificate = '', key = '' } = await readIdentity(join(folder, nextFile))
+  const next = { certificate, key }
   return matches(next) ? next : undefined
 }

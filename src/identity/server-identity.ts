@@ -16,7 +16,7 @@ import {
   matches,
   readCertificate,
 } from './certificate.ts'
-import { readIfThere, writePrivate } from './file.ts'
+import { readIdentity, writeIdentity } from './identity-file.ts'
 import { renewalMs } from './renewal.ts'
 
 export type ServerIdentityOptions = {
@@ -94,13 +94,13 @@ export async function openAuthority(options: {
   readonly clock: Clock
 }): Promise<Identity> {
   const { file, name, clock } = options
-  const [certificate, key] = await Promise.all([readIfThere(`${file}.crt`), readIfThere(`${file}.key`)])
+  const { certificate, key = '' } = await readIdentity(file)
   if (certificate === undefined) {
     const made = await makeAuthority(name, { clock, lifetimeMs: authorityLifeMs })
-    await save(file, made)
+    await writeIdentity(file, made)
     return made
   }
-  const authority = { certificate, key: key ?? '' }
+  const authority = { certificate, key }
   if (!matches(authority)) {
     throw new Error(`the authority ${file}.crt is damaged or has no key that matches in ${file}.key`)
   }
@@ -124,25 +124,19 @@ export function openClient(options: {
 async function newServing(options: ServerIdentityOptions, authority: Identity): Promise<Identity> {
   const lifetime = { clock: options.clock, lifetimeMs: certificateLifeMs }
   const serving = await issueServing(authority, options.names, lifetime)
-  await save(join(options.folder, 'serving'), serving)
+  await writeIdentity(join(options.folder, 'serving'), serving)
   return serving
 }
 
 type Keeping = { isGood(identity: Identity): boolean; make(): Promise<Identity> }
 
 async function kept(file: string, { isGood: good, make }: Keeping): Promise<Identity> {
-  const [certificate, key] = await Promise.all([readIfThere(`${file}.crt`), readIfThere(`${file}.key`)])
+  const { certificate, key } = await readIdentity(file)
   if (certificate !== undefined && key !== undefined && good({ certificate, key }))
     return { certificate, key }
   const made = await make()
-  await save(file, made)
+  await writeIdentity(file, made)
   return made
-}
-
-/** The key first: a certificate without its key is found out and made anew. */
-async function save(file: string, { certificate, key }: Identity): Promise<void> {
-  await writePrivate(`${file}.key`, key)
-  await writePrivate(`${file}.crt`, certificate)
 }
 
 function isGood(identity: Identity, authority: Identity, clock: Clock): boolean {

@@ -1,5 +1,5 @@
 import { memberNamespace } from '../api/cluster-id.ts'
-import { hasLapsed, type MemberCluster, type memberClusterConditions } from '../api/kinds/member-cluster.ts'
+import { conditionOf, hasLapsed, type MemberCluster } from '../api/kinds/member-cluster.ts'
 import { wellKnown } from '../api/well-known.ts'
 import type { Change, Informer } from '../cluster/cluster.ts'
 import { equalJson } from '../cluster/json.ts'
@@ -54,8 +54,6 @@ function memberOf({ metadata, spec, status }: MemberCluster): Member {
 /** The condition turned when the member was not heard any more, also when the hub could not tell yet who is cut off. */
 function silentSinceMs(status: MemberCluster['status']): number | undefined {
   if (!hasLapsed(status)) return undefined
-  const type: keyof typeof memberClusterConditions = 'Available'
-  const since = status?.conditions?.find(condition => condition.type === type)?.lastTransitionTime
-  const ms = fromTime(since ?? '')
+  const ms = fromTime(conditionOf(status, 'Available')?.lastTransitionTime ?? '')
   return Number.isNaN(ms) ? 0 : ms
 }

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import type { Identity } from '../identity/certificate.ts'
 import { readIfThere, writePrivate } from '../identity/file.ts'
+import { writeIdentity } from '../identity/identity-file.ts'
 import { background } from '../kernel/abort.ts'
 import { every } from '../kernel/work-queue.ts'
 import { dnsSubject } from './component-rights.ts'
@@ -58,17 +59,12 @@ function addressFile(home: string): string {
 async function publishAdmin(home: string, name: string, running: RunningServer): Promise<void> {
   const user = await running.identity.client('admin', admin)
   await writeKubeconfig(join(home, 'kubeconfig'), [contextOf(name, running, user)])
-  await publishIdentity(home, user)
+  // For tools that read no kubeconfig.
+  await writeIdentity(join(home, 'admin'), user)
 }
 
 function contextOf(name: string, { localUrl, serving }: RunningServer, user: Identity): KubeconfigContext {
   const { serverName } = serving
   const named = serverName === undefined ? {} : { serverName }
   return { name, server: localUrl, ca: serving.trusted(), user, ...named }
-}
-
-/** `admin.crt` and `admin.key`, for tools that read no kubeconfig. */
-async function publishIdentity(home: string, { certificate, key }: Identity): Promise<void> {
-  await writePrivate(join(home, 'admin.key'), key)
-  await writePrivate(join(home, 'admin.crt'), certificate)
 }

@@ -63,11 +63,9 @@ function realOf(sockets: string): Traffic {
     .filter(([, local = '']) => !loopback.test(local))
   const isServer = ([protocol, , , state]: readonly string[]): boolean =>
     state === (protocol === 'tcp' ? states.listening : states.bound)
-  const inward = sortedOnce(
-    rows.filter(isServer).map(([protocol = '', local]) => `${portOf(local)}/${protocol.toUpperCase()}`),
-  )
   const name = ([protocol = '', local]: readonly string[]): string =>
     `${portOf(local)}/${protocol.toUpperCase()}`
+  const inward = sortedOnce(rows.filter(isServer).map(name))
   const dialled = rows.filter(row => !isServer(row) && !inward.includes(name(row)))
   return { inward, outward: sortedOnce(dialled.map(([protocol = '']) => protocol.toUpperCase())) }
 }

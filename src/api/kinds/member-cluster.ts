@@ -4,6 +4,7 @@ import { conditionColumn, reasonColumn } from '../condition-column.ts'
 import { conditionsSchema } from '../condition-schema.ts'
 import { timeSince } from '../duration.ts'
 import { ageColumn, defineKind, type ObjectOf } from '../kind.ts'
+import type { Condition } from '../meta.ts'
 import { s } from '../schema.ts'
 
 const taint = s.object(
@@ -179,10 +180,17 @@ export const MemberClusterKind = defineKind({
 })
 export type MemberCluster = ObjectOf<typeof MemberClusterKind>
 
+export function conditionOf(
+  status: MemberCluster['status'],
+  wanted: keyof typeof memberClusterConditions,
+): Condition | undefined {
+  return status?.conditions?.find(({ type }) => type === wanted)
+}
+
 /** Whether the member has fallen silent while others were heard, and not been heard since: nobody imports its endpoints. */
 export function hasLapsed(status: MemberCluster['status']): boolean {
   const reason: (typeof memberClusterConditions.Available.Unknown)[number] = 'HeartbeatMissed'
-  return status?.conditions?.some(c => c.type === 'Available' && c.reason === reason) ?? false
+  return conditionOf(status, 'Available')?.reason === reason
 }
 
 function fixed(field: string, value: string | undefined, before: string | undefined): readonly FieldError[] {
