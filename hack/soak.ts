@@ -1,5 +1,6 @@
 // npm run soak [-- MINUTES]: stores that are killed, lose power and are damaged for some minutes, with another seed each
-// time; then the demo with one endpoint change a second, and the memory it takes (sum of PSS).
+// time; the speed of the API server, which must not be below its floors; then the demo with one endpoint change a second,
+// and the memory it takes (sum of PSS).
 import { spawnSync } from 'node:child_process'
 import { EndpointSliceKind } from '../src/api/kinds/endpoint-slice.ts'
 import { NamespaceKind } from '../src/api/kinds/namespace.ts'
@@ -69,7 +70,14 @@ function killStores(): void {
   if (ran.status !== 0) process.exit(1)
 }
 
+/** Beside kube-apiserver where it is built. */
+function judgeSpeed(): void {
+  const ran = spawnSync('node', ['hack/bench.ts', 'api', '--gate'], { stdio: 'inherit' })
+  if (ran.status !== 0) process.exit(1)
+}
+
 killStores()
+judgeSpeed()
 const folder = temporaryFolder()
 const fleet = await startFleet({ home: folder.path })
 const clients = await Promise.all(['east', 'west'].map(context => contextClient(fleet.kubeconfig, context)))

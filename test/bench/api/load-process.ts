@@ -29,8 +29,27 @@ function collectionPath({ server, namespace }: Pick<Of<'seed'>, 'server' | 'name
   return `${server.prefix}/namespaces/${namespace}/${resource}`
 }
 
+/** So many handshakes and watches are begun at once: servers bound what one client may begin. */
+const atOnce = 50
+
+/** Some after the other. */
+async function inWaves<T, U>(
+  items: readonly T[],
+  begin: (item: T, index: number) => Promise<U>,
+): Promise<U[]> {
+  const begun: U[] = []
+  for (let first = 0; first < items.length; first += atOnce) {
+    const wave = items.slice(first, first + atOnce)
+    begun.push(...(await Promise.all(wave.map((item, index) => begin(item, first + index)))))
+  }
+  return begun
+}
+
 function openAll(server: Job['server'], count: number): Promise<Connection[]> {
-  return Promise.all(Array.from({ length: count }, () => Connection.open(server)))
+  return inWaves(
+    Array.from({ length: count }, () => server),
+    each => Connection.open(each),
+  )
 }
 
 /** Each connection does one unit after the other until the time is over; those under way are waited for. */
@@ -178,14 +197,12 @@ async function watches(job: Of<'watch'>): Promise<Done> {
     const path = collectionPath(job)
     const since = await newestVersion(job.server, path)
     const request = requestBytes({ method: 'GET', path: `${path}?watch=1&resourceVersion=${since}` })
-    const codes = await Promise.all(
-      watchers.map((watcher, index) =>
-        watcher.stream(request.toString(), piece => {
-          const count = countLines(piece)
-          seen[index] = (seen[index] ?? 0) + count
-          events += count
-        }),
-      ),
+    const codes = await inWaves(watchers, (watcher, index) =>
+      watcher.stream(request.toString(), piece => {
+        const count = countLines(piece)
+        seen[index] = (seen[index] ?? 0) + count
+        events += count
+      }),
     )
     if (codes.some(code => code !== 200))
       throw new Error(`watches answered ${[...new Set(codes)].join(', ')}`)
