@@ -25,6 +25,7 @@ import type { AuditSettings } from './audit-settings.ts'
 import type { Context } from './context.ts'
 import { type Opened, opening } from './opening.ts'
 import type { ServingCertificate } from './serving-certificate.ts'
+import { databaseIn, requirePlace } from './store-place.ts'
 import { storedAuthority } from './stored-authority.ts'
 
 export type ServerOptions = {
@@ -104,9 +105,10 @@ export async function openFoundation(options: ServerOptions, context: Context): 
   const { clock, log, metrics } = context
   const storing = { ...options.history, clock, log, metrics }
   const following = { clock, log }
+  await requirePlace(options.home, options.etcd?.place)
   if (options.etcd === undefined) {
     const identity = await openServerIdentity(identityOf(options, clock))
-    const store = await openLevelStore({ ...storing, directory: join(options.home, 'store') })
+    const store = await openLevelStore({ ...storing, directory: databaseIn(options.home) })
     return { options, identity, store, follow: followStore(store, following) }
   }
   // gRPC takes memory, which a server without etcd can do without.

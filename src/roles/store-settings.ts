@@ -16,7 +16,7 @@ export const storeSettings = {
     }),
   ),
   etcdPrefix: setting.optional(
-    prefix({
+    keyPrefix({
       placeholder: 'PATH',
       description: 'What all keys in etcd begin with; /isthmus/ and the name of the server unless told.',
     }),
@@ -46,9 +46,11 @@ export function etcdOf(values: setting.Values<typeof storeSettings>, name: strin
     throw new UsageError('--etcd-certfile and --etcd-keyfile are given together or not at all')
   }
   const isEncrypted = ca !== undefined || cert !== undefined
+  const prefix = etcdPrefix ?? `/isthmus/${name}`
   return {
+    place: `${scheme}${store.join(',')}${prefix}`,
     servers: store.map(host => new URL(`${isEncrypted ? 'https' : 'http'}://${host}`)),
-    prefix: etcdPrefix ?? `/isthmus/${name}`,
+    prefix,
     // Read for each connection, so that files that were replaced are used.
     tls: () => ({
       ...(ca === undefined ? {} : { ca: readFileSync(ca) }),
@@ -74,7 +76,7 @@ function etcdServers(words: setting.Words): setting.Setting<readonly string[]> {
 }
 
 /** A path with a slash in front and none at the end. */
-function prefix(words: setting.Words): setting.Setting<string> {
+function keyPrefix(words: setting.Words): setting.Setting<string> {
   return {
     ...words,
     parse: value => {

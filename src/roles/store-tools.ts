@@ -13,29 +13,28 @@ import { errorText, never } from '../kernel/abort.ts'
 import { systemClock, toTime } from '../kernel/clock.ts'
 import { silentLogger } from '../kernel/log.ts'
 import { noMetrics } from '../kernel/metrics.ts'
+import { databaseIn, etcdOfHome, requireDatabase } from './store-place.ts'
 
 const unserved = { clock: systemClock, log: silentLogger, metrics: noMetrics }
 
-function storeOf(home: string): string {
-  return join(home, 'store')
-}
-
 /** Lines about a store that is whole; throws one sentence about another. */
-export function checkStore(home: string): Promise<readonly string[]> {
-  return withStoreIn(storeOf(home), unserved, async ({ store, format }) => {
+export async function checkStore(home: string): Promise<readonly string[]> {
+  await requireDatabase(home)
+  return withStoreIn(databaseIn(home), unserved, async ({ store, format }) => {
     const { items, revision } = await store.snapshot()
     return [
-      `the store in ${storeOf(home)} is whole: ${items.length} objects at revision ${revision}, changes kept since revision ${store.oldest()}, format ${format}`,
+      `the store in ${databaseIn(home)} is whole: ${items.length} objects at revision ${revision}, changes kept since revision ${store.oldest()}, format ${format}`,
     ]
   })
 }
 
 export async function repair(home: string, to: string): Promise<readonly string[]> {
-  const { objects, records, revision, lost } = await repairStore(storeOf(home), to, systemClock)
+  await requireDatabase(home)
+  const { objects, records, revision, lost } = await repairStore(databaseIn(home), to, systemClock)
   return [
     `read ${records} records`,
     ...(lost.length === 0 ? ['nothing is known to be lost'] : lost.map(what => `lost: ${what}`)),
-    `made a store of ${objects} objects in ${to}, which begins at revision ${revision}; to use it, put it in the place of ${storeOf(home)}`,
+    `made a store of ${objects} objects in ${to}, which begins at revision ${revision}; to use it, put it in the place of ${databaseIn(home)}`,
   ]
 }
 
@@ -62,8 +61,10 @@ export async function backUp(source: BackupSource, to: string): Promise<readonly
 
 async function writeBackup({ home, kubeconfig, context }: BackupSource, part: string): Promise<void> {
   if (kubeconfig !== undefined) return writeServed(kubeconfig, context, part)
+  // With its objects in etcd there is nothing that could be read without the server.
+  if ((await etcdOfHome(home)) !== undefined) return writeServed(join(home, 'kubeconfig'), context, part)
   try {
-    await withStoreIn(storeOf(home), unserved, async ({ store }) => {
+    await withStoreIn(databaseIn(home), unserved, async ({ store }) => {
       await write(encodeBackup(await store.snapshot(), systemClock.now()), part)
     })
   } catch (thrown) {
@@ -93,11 +94,12 @@ async function write(pieces: Iterable<Buffer> | AsyncIterable<Buffer>, part: str
 }
 
 export async function restore(home: string, from: string): Promise<readonly string[]> {
+  await requireDatabase(home)
   const bytes = await readFile(from).catch((thrown: unknown) => {
     throw new Error(`the backup ${from} cannot be used: ${errorText(thrown)}`)
   })
-  const { objects, made, revision } = await restoreStore({ path: from, bytes }, storeOf(home), systemClock)
+  const { objects, made, revision } = await restoreStore({ path: from, bytes }, databaseIn(home), systemClock)
   return [
-    `made a store of ${objects} objects in ${storeOf(home)}, as they were at ${toTime(made)}; it begins at revision ${revision}`,
+    `made a store of ${objects} objects in ${databaseIn(home)}, as they were at ${toTime(made)}; it begins at revision ${revision}`,
   ]
 }

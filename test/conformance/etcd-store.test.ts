@@ -28,7 +28,7 @@ describe.skipIf(withoutEtcd !== undefined)(withoutEtcd ?? 'on a real etcd', () =
             clock,
             log: memoryLogger(logged),
             metrics: noMetrics,
-            etcd: { servers: etcd.servers, prefix, tls: () => ({}) },
+            etcd: { servers: etcd.servers, prefix, tls: () => ({}), place: 'etcd' },
             ...bounds,
           }),
         advance: ms => clock.advance(ms),

@@ -1,10 +1,11 @@
 // What a store makes of an etcd that is away, full, compacted by others or put back, and what it says of it.
-import { cpSync, rmSync } from 'node:fs'
+import { cpSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { EtcdClient } from '../../apiservice/store/etcd/client.ts'
 import { type EtcdSettings, openEtcdStore } from '../../apiservice/store/etcd/open.ts'
 import type { Store } from '../../apiservice/store-contract.ts'
+import { openServerIdentity } from '../../src/identity/server-identity.ts'
 import { never } from '../../src/kernel/abort.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { type LogLine, memoryLogger, silentLogger } from '../../src/kernel/log.ts'
@@ -21,6 +22,7 @@ import {
 } from '../conformance/store/harness.ts'
 import { Etcd, type EtcdOptions, withoutEtcd } from '../support/etcd.ts'
 import { eventually } from '../support/eventually.ts'
+import { temporaryFolder } from '../support/fleet.ts'
 import { Wire } from '../support/wire.ts'
 
 const patienceMs = 60_000
@@ -47,7 +49,7 @@ async function opened(
     log: logged === undefined ? silentLogger : memoryLogger(logged),
     metrics: noMetrics,
     ...(historyMs === undefined ? {} : { historyMs }),
-    etcd: { servers, prefix, tls: () => ({}), ...etcd },
+    etcd: { servers, prefix, place: 'etcd://here/isthmus/hub', tls: () => ({}), ...etcd },
   })
   cleanups.push(() => store.close())
   return store
@@ -196,6 +198,33 @@ describe.skipIf(withoutEtcd !== undefined)(withoutEtcd ?? 'a store in etcd', () 
     expect(await watch.end()).toBe('expired')
     expect(logged.map(({ message }) => message)).toContain('store was read again')
     await eventually(() => updated(store, aKey('shop/web'), first, 'again'), patienceMs)
+  }, 120_000)
+
+  it('is asked over TLS with a certificate, and nothing else is', async () => {
+    const folder = temporaryFolder()
+    cleanups.push(() => folder.dispose())
+    const file = (name: string): string => join(folder.path, name)
+    const named = { name: 'etcd', names: ['127.0.0.1'] as const, clock: systemClock }
+    const identity = await openServerIdentity({ ...named, folder: file('pki') })
+    const client = await identity.client('client', { user: 'isthmus', groups: [] })
+    const pem = { 'ca.crt': identity.caBundle, 'serving.crt': identity.serving.certificate }
+    for (const [name, text] of Object.entries({ ...pem, 'serving.key': identity.serving.key })) {
+      writeFileSync(file(name), text)
+    }
+    const flags = [`--cert-file=${file('serving.crt')}`, `--key-file=${file('serving.key')}`]
+    const trust = ['--client-cert-auth', `--trusted-ca-file=${file('ca.crt')}`]
+    const etcd = await startEtcd({ scheme: 'https', flags: [...flags, ...trust] })
+    const shown = { cert: Buffer.from(client.certificate), key: Buffer.from(client.key) }
+    const ca = Buffer.from(identity.caBundle)
+    const store = await opened(etcd.servers, { tls: () => ({ ca, ...shown }) })
+    await created(store, aKey('shop/web'))
+    const unreachable = { problem: 'unreachable' }
+    const asLocalhost = etcd.servers.map(({ port }) => new URL(`https://localhost:${port}`))
+    await expect(opened(asLocalhost, { tls: () => ({ ca, ...shown }) })).rejects.toMatchObject(unreachable)
+    await expect(opened(etcd.servers, { tls: () => ({ ca }) })).rejects.toMatchObject(unreachable)
+    await expect(opened(etcd.servers, { tls: () => shown })).rejects.toMatchObject(unreachable)
+    const plain = etcd.servers.map(({ host }) => new URL(`http://${host}`))
+    await expect(opened(plain)).rejects.toMatchObject(unreachable)
   }, 120_000)
 
   it('leaves what it has not written alone', async () => {

@@ -27,7 +27,7 @@ function openStore(wires: readonly Wire[], at: number): Promise<Store> {
     clock: systemClock,
     log: silentLogger,
     metrics: noMetrics,
-    etcd: { servers, prefix: '/shared', tls: () => ({}) },
+    etcd: { servers, prefix: '/shared', tls: () => ({}), place: 'etcd' },
   })
 }
 

@@ -2,6 +2,7 @@
 import { appendFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Etcd, withoutEtcd } from '../support/etcd.ts'
 import { temporaryFolder } from '../support/fleet.ts'
 import { runRole, runToEnd } from '../support/role-process.ts'
 import { exportsPath, Served, versionOf } from './served.ts'
@@ -93,5 +94,29 @@ describe('isthmus store', () => {
     expect((await namesNow()).names).toEqual(['a', 'b', 'c'])
     appendFileSync(file(), 'x')
     expect(await sentence('restore', '--from', file())).toMatch(/ is there already: move it away$/)
+  }, 120_000)
+
+  it('leaves the objects of a server in etcd to the tools of etcd, but for a backup', async context => {
+    if (withoutEtcd !== undefined) return context.skip(withoutEtcd)
+    const etcd = await Etcd.start()
+    const replica = new Served(join(folder.path, 'replica'))
+    const at = ['--home', replica.home]
+    try {
+      await replica.start('--store', `etcd://${etcd.servers[0]?.host}`)
+      await replica.create('a')
+      expect(await runRole(['store', 'backup', ...at, '--to', file()])).toMatch(
+        /^saved \d+ objects at revision /,
+      )
+      for (const args of [['check'], ['repair', '--to', file()], ['restore', '--from', file()]]) {
+        const { code, output } = await runToEnd(['store', ...args, ...at])
+        expect([code, output]).toEqual([
+          1,
+          `isthmus: the objects of the server in ${replica.home} are in etcd://${etcd.servers[0]?.host}/isthmus/local: etcdctl snapshot save, status and restore do this there`,
+        ])
+      }
+    } finally {
+      await replica.kill()
+      await etcd.stop()
+    }
   }, 120_000)
 })

@@ -9,6 +9,7 @@ import { formatKey } from '../../apiservice/store/level-format.ts'
 import { MemberClusterKind } from '../../src/api/kinds/member-cluster.ts'
 import { resource } from '../../src/cluster/cluster.ts'
 import { never } from '../../src/kernel/abort.ts'
+import { fakeEtcd } from '../support/fake-etcd.ts'
 import { freePorts, temporaryFolder } from '../support/fleet.ts'
 import { contextClient } from '../support/fleet-client.ts'
 import { plain, sectionText, tableRows } from '../support/markdown.ts'
@@ -36,6 +37,7 @@ beforeAll(async () => {
   taken = createServer().listen(port + 1, '127.0.0.1')
 }, 120_000)
 afterAll(async () => {
+  for (const etcd of etcds) etcd.stop()
   taken.close()
   await hub.stop()
   folder.dispose()
@@ -43,6 +45,13 @@ afterAll(async () => {
 
 function token(...args: readonly string[]): Promise<string> {
   return runRole(['token', 'create', '--home', at('hub'), ...args])
+}
+
+const etcds: Awaited<ReturnType<typeof fakeEtcd>>[] = []
+async function etcdThat(answers: Parameters<typeof fakeEtcd>[0]): Promise<string> {
+  const etcd = await fakeEtcd(answers)
+  etcds.push(etcd)
+  return `etcd://127.0.0.1:${etcd.port}`
 }
 
 type MemberOptions = { readonly home?: string; readonly join?: string }
@@ -186,7 +195,39 @@ const failures: readonly Failure[] = [
   [/^kubeconfig .* cannot be read/, () => ['token', 'create', '--home', at('nothing')]],
   [/has no context/, () => dns('--kubeconfig', at('hub/kubeconfig'), '--context', 'other')],
   [/^this is no pod/, () => server('new', '--kubeconfig', 'in-cluster')],
-  [/given together/, () => server('new', '--tls-cert-file', 'tls.crt')],
+  [/^--tls-cert-file .* given together/, () => server('new', '--tls-cert-file', 'tls.crt')],
+  [/^the store in etcd.* cannot be opened/, () => server('fresh', '--store', `etcd://127.0.0.1:${port + 5}`)],
+  [
+    /is of release N/,
+    async () => server('fresh', '--store', await etcdThat({ status: { version: '3.5.12' } })),
+  ],
+  [
+    /holds something else/,
+    async () => {
+      const others = [{ key: Buffer.from('/isthmus/local/x') }]
+      return server('fresh', '--store', await etcdThat({ range: { kvs: others, count: 1 } }))
+    },
+  ],
+  [
+    /are in etcd:.* start it with --store/,
+    () => {
+      mkdirSync(at('elsewhere'))
+      writeFileSync(at('elsewhere/store-in-etcd'), 'etcd://127.0.0.1:1/isthmus/local\n')
+      return server('elsewhere')
+    },
+  ],
+  [
+    /are in DIR: start it without --store/,
+    async () => {
+      await usedHome('here')
+      return server('here', '--store', 'etcd://127.0.0.1:1')
+    },
+  ],
+  [/^--etcd-prefix, .* need --store/, () => server('new', '--etcd-prefix', '/x')],
+  [
+    /^--etcd-certfile .* given together/,
+    () => server('new', '--store', 'etcd://127.0.0.1:1', '--etcd-certfile', at('hub/pki/serving.crt')),
+  ],
   [/^--FLAG is for a server/, () => server('new', '--authorization-kubeconfig', 'x')],
   [/no certificate for the key/, () => behind({ certificate: 'hub/pki/serving.crt', key: 'hub/pki/ca.key' })],
   [/is not for NAME/, () => behind({ certificate: 'hub/pki/serving.crt', key: 'hub/pki/serving.key' })],

@@ -31,6 +31,7 @@ export class Feed {
   #fault: string | undefined = 'etcd has not been heard of yet'
   #retryMs = firstRetryMs
   #waiting = 0
+  #heardAt = 0
   #isAsking: boolean = false
   #lost: string | undefined
   readonly #opened = Promise.withResolvers<void>()
@@ -56,7 +57,7 @@ export class Feed {
     while (!signal.aborted) {
       const { why, isLost } = await this.#follow(signal)
       if (signal.aborted) return
-      this.#fault = why
+      this.#fault = `etcd: ${why}`
       log.warn('watch of etcd ended', { why, revision: progress.revision })
       if (isLost) await startOver(why)
       else await sleep(client.clock, this.#retryMs, signal)
@@ -73,8 +74,8 @@ export class Feed {
     try {
       await progress.reached(revision, withinMs)
     } catch (thrown) {
-      // A watch that hears nothing is opened again.
-      this.#watch?.cancel()
+      // A watch that hears nothing is opened again; one that has much to take in goes on.
+      if (this.#parts.client.clock.now() - this.#heardAt >= withinMs) this.#watch?.cancel()
       throw thrown
     } finally {
       this.#waiting--
@@ -125,8 +126,10 @@ export class Feed {
       if (end !== undefined) watch.cancel()
     }
     const onAbort = (): void => watch.cancel()
+    this.#heardAt = client.clock.now()
     const watch = client.watch(range, progress.revision + 1, {
       answer: answer => {
+        this.#heardAt = client.clock.now()
         answers.push(answer)
         if (answers.length > maxWaiting) watch.pause()
         if (!isTaking) taking = take()

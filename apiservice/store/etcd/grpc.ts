@@ -1,5 +1,15 @@
 /** gRPC to one server, over one connection that is made when it is needed. */
-import { Client, type ClientOptions, credentials, Metadata, status } from '@grpc/grpc-js'
+import { isIP } from 'node:net'
+import { checkServerIdentity } from 'node:tls'
+import {
+  type ChannelCredentials,
+  Client,
+  type ClientOptions,
+  credentials,
+  Metadata,
+  status,
+} from '@grpc/grpc-js'
+import { errorText } from '../../../src/kernel/abort.ts'
 import type { Clock } from '../../../src/kernel/clock.ts'
 
 /** The codes of gRPC that somebody here looks at. */
@@ -125,7 +135,19 @@ export class GrpcChannel {
     })
   }
 
-  open<Question, Answer>(
+  /** Never throws: what keeps it from beginning is its end. */
+  open<Question, Answer>(method: Method<Question, Answer>, listener: Listener<Answer>): GrpcStream<Question> {
+    try {
+      return this.#stream(method, listener)
+    } catch (thrown) {
+      const error = new GrpcError(grpcCode.unavailable, errorText(thrown), false)
+      queueMicrotask(() => listener.end(error))
+      const ignore = (): void => undefined
+      return { send: ignore, pause: ignore, resume: ignore, cancel: ignore }
+    }
+  }
+
+  #stream<Question, Answer>(
     { path, requestSerialize, responseDeserialize }: Method<Question, Answer>,
     listener: Listener<Answer>,
   ): GrpcStream<Question> {
@@ -158,12 +180,15 @@ export class GrpcChannel {
   #connected(): Client {
     const { server, tls } = this.#options
     if (this.#client !== undefined) return this.#client
-    const { ca, cert, key } = tls()
-    const isEncrypted = server.protocol === 'https:'
+    const { hostname, host, protocol } = server
+    const files = tls()
+    const name = hostname.replace(/^\[|\]$/g, '')
+    const isEncrypted = protocol === 'https:'
+    const byAddress = isEncrypted && isIP(name) !== 0 ? { 'grpc.ssl_target_name_override': noName } : {}
     this.#client = new Client(
-      `dns:${server.host}`,
-      isEncrypted ? credentials.createSsl(ca, key, cert) : credentials.createInsecure(),
-      options,
+      `dns:${host}`,
+      isEncrypted ? encrypted(files, name) : credentials.createInsecure(),
+      { ...options, ...byAddress },
     )
     return this.#client
   }
@@ -181,6 +206,16 @@ export class GrpcChannel {
     const isOurs = code === status.CANCELLED
     return new GrpcError(isOurs ? grpcCode.unavailable : code, message, !notBegun.test(message))
   }
+}
+
+/** Addresses may not stand where TLS names a server, and the library puts the one that it dials there. */
+const noName = 'localhost'
+
+/** Whatever is put there, the certificate has to name whom we dial. */
+function encrypted({ ca, cert, key }: TlsFiles, name: string): ChannelCredentials {
+  return credentials.createSsl(ca, key, cert, {
+    checkServerIdentity: (_named, shown) => checkServerIdentity(name, shown),
+  })
 }
 
 const metadata = new Metadata()

@@ -15,13 +15,15 @@ export type EtcdSettings = {
   readonly servers: readonly URL[]
   /** What every key begins with, without a slash at the end. */
   readonly prefix: string
+  /** What the store is called in sentences. */
+  readonly place: string
   readonly tls: () => TlsFiles
   /** For what the network takes; that of the machine unless told. */
   readonly clock?: Clock
 }
 
 /** How long the first start tries to reach etcd. */
-const openWithinMs = 30_000
+const openWithinMs = 8_000
 const retryMs = 500
 
 /** Throws `StoreOpenError` when etcd cannot be reached, is too old, or holds something else below the prefix. */
@@ -30,7 +32,7 @@ export async function openEtcdStore(options: StoreOptions & { readonly etcd: Etc
   const settings = withDefaults(rest)
   const { log, metrics } = settings
   const client = new EtcdClient({ clock: systemClock, ...etcd, log, metrics })
-  const place = `etcd://${etcd.servers.map(({ host }) => host).join(',')}${etcd.prefix}`
+  const { place } = etcd
   const parts: LoadParts = { client, layout: new EtcdLayout(etcd.prefix), place, settings }
   try {
     const loaded = await firstLoad(parts)
