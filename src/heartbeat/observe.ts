@@ -120,11 +120,15 @@ export class MemberObserver {
   }
 }
 
-/** Conditions that say something else now. That nothing overlaps is no news, unless something did. */
+/**
+ * Conditions that say something else now. That nothing overlaps is no news, unless something did; what overlaps besides is,
+ * while since when nothing was heard is none.
+ */
 function changesOf(before: MemberCluster['status'], after: MemberCluster['status']): readonly Condition[] {
   return (['Available', 'AddressesApart'] as const).flatMap(type => {
     const [old, now] = [conditionOf(before, type), conditionOf(after, type)]
-    if (now === undefined || (now.status === old?.status && now.reason === old.reason)) return []
+    const isSame = now?.status === old?.status && now?.reason === old?.reason
+    if (now === undefined || (isSame && (type === 'Available' || now.message === old?.message))) return []
     return type === 'AddressesApart' && old === undefined && now.status === 'True' ? [] : [now]
   })
 }

@@ -144,13 +144,29 @@ describe('the hub', () => {
       'pools of ClusterSetIPs overlap addresses that the cluster uses by itself: 10.7.0.0/24 and 10.0.0.0/13 of its pods, 10.7.0.0/24 and 10.7.0.128/25 of its pods',
     )
     expect((await events()).map(({ reason }) => reason)).toEqual(['Heartbeat', 'Overlap'])
+    // Another block is known later: that is told as well, once.
+    await clock.advance(10_000)
+    const more = { services: ['10.96.0.0/16', '10.7.0.0/26'], pods: ['10.0.0.0/13', '10.7.0.128/25'] }
+    await beat({ networks: more })
+    await clock.advance(10_000)
+    await beat({ networks: more })
+    const overlaps = (await events()).filter(({ reason }) => reason === 'Overlap')
+    expect(overlaps.map(({ message }) => message?.includes('10.7.0.0/26 of its Services')).sort()).toEqual([
+      false,
+      true,
+    ])
     // A hub that is started anew knows it before the next beat.
     running.abort()
     await start()
     flow.setPools(['10.9.0.0/24'])
     await settled()
     expect(await apart()).toBe('True/NoOverlap')
-    expect((await events()).map(({ reason }) => reason)).toEqual(['Heartbeat', 'NoOverlap', 'Overlap'])
+    expect((await events()).map(({ reason }) => reason)).toEqual([
+      'Heartbeat',
+      'NoOverlap',
+      'Overlap',
+      'Overlap',
+    ])
   })
 
   it('takes no blocks that are none, and no more than it can keep', async () => {
