@@ -3,10 +3,9 @@ import { ConfigMapKind } from '../../src/api/kinds/config-map.ts'
 import type { KubeObject } from '../../src/api/meta.ts'
 import type { ClusterClient } from '../../src/cluster/client.ts'
 import { type Resource, resource } from '../../src/cluster/cluster.ts'
-import { sleep } from '../../src/kernel/abort.ts'
-import { systemClock } from '../../src/kernel/clock.ts'
 import { isReason } from '../../src/kernel/errors.ts'
 import type { Answer, Call, Operation } from '../support/linearizability.ts'
+import { requireUnanswered } from '../support/replica-watcher.ts'
 import { type Hub, hubs, type Replicas } from '../support/replicas.ts'
 
 /** Tests look at data as plain JSON. */
@@ -118,65 +117,6 @@ function callOf(dice: number, value: string, expected: number | undefined): Call
   return expected === undefined ? { verb: 'create', value } : { verb: 'update', value, expected }
 }
 
-/** Throws what is more than a server that is away, or that does not know what came of it. */
-function requireUnanswered(thrown: unknown): void {
-  if (isReason(thrown, 'ServiceUnavailable', 'Timeout', 'ServerTimeout', 'TooManyRequests')) return
-  if (thrown instanceof Error && thrown.name === 'TimeoutError') return
-  throw thrown
-}
-
 function turned(first: number): readonly Hub[] {
   return [...hubs.slice(first), ...hubs.slice(0, first)]
-}
-
-export type Seen = { readonly revision: number; readonly text: string }
-
-/** Watches from a revision on, at one hub until it is away, and goes on at the next where it was. */
-export class ReplicaWatcher {
-  readonly seen: Seen[] = []
-  moves = 0
-  readonly #replicas: Replicas
-  readonly #stop = new AbortController()
-  readonly #ended: Promise<void>
-  #revision: string
-
-  constructor(replicas: Replicas, first: number, revision: string) {
-    this.#replicas = replicas
-    this.#revision = revision
-    this.#ended = this.#run(first)
-  }
-
-  /** Rejects with what has ended it before. */
-  async stop(): Promise<void> {
-    this.#stop.abort(new Error('enough seen'))
-    await this.#ended
-  }
-
-  async #run(first: number): Promise<void> {
-    const { signal } = this.#stop
-    const clients = hubs.map(hub => this.#replicas.client(hub))
-    for (let at = first; !signal.aborted; at++) {
-      const client = clients[at % clients.length]
-      try {
-        if (client !== undefined) await this.#follow(client, signal)
-      } catch (thrown) {
-        if (!signal.aborted) requireUnanswered(thrown)
-      }
-      this.moves++
-      await sleep(systemClock, 20, signal).catch(() => undefined)
-    }
-  }
-
-  async #follow(client: ClusterClient, signal: AbortSignal): Promise<void> {
-    const from = { namespace, resourceVersion: this.#revision }
-    for await (const event of client.watch(configMaps, from, signal)) {
-      if (event.type === 'BOOKMARK') {
-        this.#revision = event.resourceVersion
-        continue
-      }
-      const { metadata, data } = event.object as KubeObject & { readonly data?: { readonly value?: string } }
-      this.#revision = metadata.resourceVersion ?? this.#revision
-      this.seen.push({ revision: Number(this.#revision), text: `${metadata.name}=${data?.value}` })
-    }
-  }
 }

@@ -1,13 +1,15 @@
 // Three hubs on three etcds, each of them killed under load. KILLS=n makes it longer (npm run soak).
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { KubeObject } from '../../src/api/meta.ts'
 import { sleep } from '../../src/kernel/abort.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { withoutEtcd } from '../support/etcd.ts'
 import { eventually } from '../support/eventually.ts'
 import { violation } from '../support/linearizability.ts'
+import { ReplicaWatcher, type WatchedChange } from '../support/replica-watcher.ts'
 import { hubs, Replicas } from '../support/replicas.ts'
 import { randomOf, seed } from '../support/seed.ts'
-import { configMaps, namespace, ReplicaLoad, ReplicaWatcher } from './replica-load.ts'
+import { configMaps, namespace, ReplicaLoad } from './replica-load.ts'
 
 const kills = Number(process.env.KILLS ?? 6)
 const clients = 6
@@ -28,7 +30,8 @@ describe.skipIf(withoutEtcd !== undefined)(withoutEtcd ?? 'three hubs on one etc
       const random = randomOf(seed)
       const load = new ReplicaLoad(replicas, random)
       const { resourceVersion } = await replicas.client('a').list(configMaps, { namespace }, never)
-      const watchers = hubs.map((_, first) => new ReplicaWatcher(replicas, first, resourceVersion))
+      const watched = { resource: configMaps, selection: { namespace }, resourceVersion }
+      const watchers = hubs.map((_, first) => new ReplicaWatcher(replicas, first, watched))
       const enough = new AbortController()
       const loading = Promise.all(Array.from({ length: clients }, (_, at) => load.client(at, enough.signal)))
       for (let kill = 0; kill < kills; kill++) await killOne(replicas, random)
@@ -56,13 +59,18 @@ describe.skipIf(withoutEtcd !== undefined)(withoutEtcd ?? 'three hubs on one etc
           first?.seen.filter(each => each.revision <= through),
         )
       }
-      const shown = new Map(first?.seen.map(({ revision, text }) => [revision, text]))
+      const shown = new Map(first?.seen.map(change => [change.revision, textOf(change)]))
       expect([...load.written].filter(([revision, text]) => shown.get(revision) !== text)).toEqual([])
       expect(Math.min(...watchers.map(({ moves }) => moves))).toBeGreaterThan(1)
     },
     timeoutMs,
   )
 })
+
+function textOf({ object }: WatchedChange): string {
+  const { metadata, data } = object as KubeObject & { readonly data?: { readonly value?: string } } // a ConfigMap
+  return `${metadata.name}=${data?.value}`
+}
 
 /** One of the hubs, whichever leads among them, or the etcd that leads; it is back before the next one goes. */
 async function killOne(replicas: Replicas, random: () => number): Promise<void> {

@@ -27,7 +27,7 @@ export class Replicas {
   readonly #folder = temporaryFolder()
   readonly #base: number
   readonly #running = new Map<Hub, RoleProcess>()
-  readonly #clients: ClusterClient[] = []
+  readonly #clients = new Map<string, ClusterClient>()
 
   private constructor(etcd: Etcd, base: number) {
     this.etcd = etcd
@@ -69,25 +69,36 @@ export class Replicas {
 
   /** An administrator's client that asks these hubs, the first one that answers. */
   client(...order: readonly Hub[]): ClusterClient {
+    const known = this.#clients.get(order.join())
+    if (known !== undefined) return known
     const read = (file: string): string => readFileSync(join(this.homeOf(`hub-${order[0]}`), file), 'utf8')
     const credentials = { ca: read('pki/ca.crt'), cert: read('admin.crt'), key: read('admin.key') }
     const client = new ClusterClient({
       name: `hub by ${order.join()}`,
-      servers: order.map(hub => `https://127.0.0.1:${this.#base + names.indexOf(hub)}`),
+      servers: order.map(hub => this.urlOf(hub)),
       credentials: async () => credentials,
       clock: systemClock,
     })
-    this.#clients.push(client)
+    this.#clients.set(order.join(), client)
     return client
   }
 
-  tokenFor(cluster: string): Promise<string> {
-    return runRole(['token', 'create', '--home', this.homeOf('hub-a'), '--cluster', cluster])
+  urlOf(hub: Hub): string {
+    return `https://127.0.0.1:${this.#base + names.indexOf(hub)}`
+  }
+
+  /** Made at the first hub; `first` is the hub at which the member joins. */
+  tokenFor(cluster: string, first: Hub): Promise<string> {
+    const order = [first, ...hubs.filter(hub => hub !== first)].map(hub => new URL(this.urlOf(hub)).host)
+    const asked = ['--home', this.homeOf('hub-a'), '--cluster', cluster, '--hub', order.join(',')]
+    return runRole(['token', 'create', ...asked])
   }
 
   /** The hub that has the lease; undefined while nobody has. */
   async leader(): Promise<Hub | undefined> {
-    const { spec } = await this.client(...hubs).get(leases, lease, AbortSignal.timeout(20_000))
+    // Of a hub that stands still nothing is heard.
+    const asked = hubs.map(hub => this.client(hub).get(leases, lease, AbortSignal.timeout(5_000)))
+    const { spec } = await Promise.any(asked)
     const holder = spec?.holderIdentity ?? ''
     return hubs.find(hub => holder !== '' && this.processOf(hub).output.some(line => leads(line, holder)))
   }
@@ -103,7 +114,7 @@ export class Replicas {
   }
 
   async stop(): Promise<void> {
-    for (const client of this.#clients) client.close()
+    for (const client of this.#clients.values()) client.close()
     await Promise.all([...this.#running.values()].map(process => process.kill()))
     await this.etcd.stop()
     this.#folder.dispose()
