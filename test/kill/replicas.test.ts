@@ -7,11 +7,12 @@ import { withoutEtcd } from '../support/etcd.ts'
 import { eventually } from '../support/eventually.ts'
 import { violation } from '../support/linearizability.ts'
 import { ReplicaWatcher, type WatchedChange } from '../support/replica-watcher.ts'
-import { hubs, Replicas } from '../support/replicas.ts'
+import { type Hub, hubs, Replicas } from '../support/replicas.ts'
 import { randomOf, seed } from '../support/seed.ts'
 import { configMaps, namespace, ReplicaLoad } from './replica-load.ts'
 
-const kills = Number(process.env.KILLS ?? 6)
+/** Each hub once, and an etcd. */
+const kills = Number(process.env.KILLS ?? 4)
 const clients = 6
 const patienceMs = 60_000
 const timeoutMs = 120_000 + kills * 20_000
@@ -34,7 +35,7 @@ describe.skipIf(withoutEtcd !== undefined)(withoutEtcd ?? 'three hubs on one etc
       const watchers = hubs.map((_, first) => new ReplicaWatcher(replicas, first, watched))
       const enough = new AbortController()
       const loading = Promise.all(Array.from({ length: clients }, (_, at) => load.client(at, enough.signal)))
-      for (let kill = 0; kill < kills; kill++) await killOne(replicas, random)
+      for (const target of targets(random)) await kill(replicas, target, random)
       enough.abort()
       await loading
       const last = Math.max(...load.written.keys())
@@ -72,15 +73,27 @@ function textOf({ object }: WatchedChange): string {
   return `${metadata.name}=${data?.value}`
 }
 
-/** One of the hubs, whichever leads among them, or the etcd that leads; it is back before the next one goes. */
-async function killOne(replicas: Replicas, random: () => number): Promise<void> {
+type Target = Hub | 'etcd'
+
+/** All of them in turn, in another order each time. */
+function targets(random: () => number): readonly Target[] {
+  const all: readonly Target[] = [...hubs, 'etcd']
+  const turns = Array.from({ length: Math.ceil(kills / all.length) }, () =>
+    all.map(target => ({ target, at: random() })).toSorted((a, b) => a.at - b.at),
+  )
+  return turns
+    .flat()
+    .map(({ target }) => target)
+    .slice(0, Math.max(kills, all.length))
+}
+
+/** A hub, whichever leads among them, or the etcd that leads; it is back before the next one goes. */
+async function kill(replicas: Replicas, target: Target, random: () => number): Promise<void> {
   await sleep(systemClock, 500 + 1_000 * random(), never)
-  const at = Math.floor(random() * (hubs.length + 1))
-  const hub = hubs[at]
-  if (hub !== undefined) {
-    await replicas.processOf(hub).kill()
+  if (target !== 'etcd') {
+    await replicas.processOf(target).kill()
     await sleep(systemClock, 1_000 * random(), never)
-    await replicas.startHub(hub)
+    await replicas.startHub(target)
     return
   }
   const leader = await eventually(async () => {

@@ -22,7 +22,7 @@ afterAll(() => folder.dispose())
 type Container = {
   readonly image: string
   readonly args: readonly [string, ...string[]]
-  readonly env?: readonly { readonly name: string }[]
+  readonly env?: readonly { readonly name: string; readonly value?: string }[]
   readonly ports?: readonly {
     readonly name: string
     readonly containerPort: number
@@ -44,6 +44,7 @@ type Workload = {
     readonly template: {
       readonly spec: {
         readonly securityContext: unknown
+        readonly affinity?: { readonly podAntiAffinity?: unknown }
         readonly containers: readonly [Container, ...Container[]]
         readonly volumes: readonly object[]
       }
@@ -62,8 +63,10 @@ describe.skipIf(kubectl === undefined)('deploy', () => {
     expect(built(path).length).toBeGreaterThan(0)
   })
 
-  const deployments = (): readonly Workload[] =>
-    ['example/hub', 'example/east', 'example/west'].flatMap(built).filter(({ kind }) => kind === 'Deployment')
+  const examples = ['example/hub', 'example/hub-on-etcd', 'example/east', 'example/west']
+  const deploymentsOf = (overlay: string): readonly Workload[] =>
+    built(overlay).filter(({ kind }) => kind === 'Deployment')
+  const deployments = (): readonly Workload[] => examples.flatMap(deploymentsOf)
 
   it('starts every role that a cluster can need', () => {
     const roles = deployments().map(({ spec }) => spec.template.spec.containers[0].args[0])
@@ -90,6 +93,7 @@ describe.skipIf(kubectl === undefined)('deploy', () => {
 
   it.each([
     ['hub', 'hub'],
+    ['hub', 'hub-on-etcd'],
     ['member', 'east'],
   ])('sets what %s takes', (role, overlay) => {
     const map = built(`example/${overlay}`).find(({ kind }) => kind === 'ConfigMap')
@@ -125,36 +129,39 @@ describe.skipIf(kubectl === undefined)('deploy', () => {
     }
   })
 
-  it('has a NetworkPolicy for each, which lets in what it listens on and nothing else', () => {
-    const objects = ['example/hub', 'example/east'].flatMap(built)
-    for (const { metadata, spec } of deployments()) {
-      const { matchLabels } = spec.selector
-      const policies = objects.filter(({ kind, spec: other }) => {
-        const { podSelector } = Object(other)
-        return kind === 'NetworkPolicy' && isDeepStrictEqual(podSelector.matchLabels, matchLabels)
-      })
-      const [{ ports = [], livenessProbe, readinessProbe, args }] = spec.template.spec.containers
-      const listens = ports.map(({ name, protocol }) => ({ port: name, protocol }))
-      expect(policies, metadata.name).toMatchObject([{ spec: { ingress: [{ ports: listens }] } }])
-      // The numbers are those of the settings, or their defaults.
-      const settings = Object.entries(commands[args[0]]?.settings ?? {}).filter(([key]) => /port$/i.test(key))
-      const numbers = settings.map(([key, setting]) => {
-        const flag = `--${flagName(key)}=`
-        return Number(args.find(arg => arg.startsWith(flag))?.slice(flag.length) ?? setting.default)
-      })
-      expect(new Set(ports.map(({ containerPort }) => containerPort)), metadata.name).toEqual(
-        new Set(numbers),
-      )
-      for (const probe of [livenessProbe, readinessProbe])
-        expect(listens.map(({ port }) => port)).toContain(Object(probe).httpGet.port)
-    }
-  })
+  it.each(examples)(
+    '%s has a NetworkPolicy for each, which lets in what it listens on, nothing else',
+    overlay => {
+      const objects = built(overlay)
+      for (const { metadata, spec } of deploymentsOf(overlay)) {
+        const { matchLabels } = spec.selector
+        const policies = objects.filter(({ kind, spec: other }) => {
+          const { podSelector } = Object(other)
+          return kind === 'NetworkPolicy' && isDeepStrictEqual(podSelector.matchLabels, matchLabels)
+        })
+        const [{ ports = [], livenessProbe, readinessProbe, args }] = spec.template.spec.containers
+        const listens = ports.map(({ name, protocol }) => ({ port: name, protocol }))
+        expect(policies, metadata.name).toMatchObject([{ spec: { ingress: [{ ports: listens }] } }])
+        // The numbers are those of the settings, or their defaults.
+        const settings = Object.entries(commands[args[0]]?.settings ?? {}).filter(([key]) =>
+          /port$/i.test(key),
+        )
+        const numbers = settings.map(([key, setting]) => {
+          const flag = `--${flagName(key)}=`
+          return Number(args.find(arg => arg.startsWith(flag))?.slice(flag.length) ?? setting.default)
+        })
+        expect(new Set(ports.map(({ containerPort }) => containerPort)), metadata.name).toEqual(
+          new Set(numbers),
+        )
+        for (const probe of [livenessProbe, readinessProbe])
+          expect(listens.map(({ port }) => port)).toContain(Object(probe).httpGet.port)
+      }
+    },
+  )
 
-  it('never has two processes at a volume, and a budget only where there are several', () => {
-    const budgets = ['example/hub', 'example/east']
-      .flatMap(built)
-      .filter(({ kind }) => kind === 'PodDisruptionBudget')
-    for (const { spec } of deployments()) {
+  it.each(examples)('%s never has two processes at a volume, and a budget only for several', overlay => {
+    const budgets = built(overlay).filter(({ kind }) => kind === 'PodDisruptionBudget')
+    for (const { spec } of deploymentsOf(overlay)) {
       const hasVolume = spec.template.spec.volumes.some(volume => 'persistentVolumeClaim' in volume)
       if (hasVolume) expect(spec).toMatchObject({ replicas: 1, strategy: { type: 'Recreate' } })
       const has = budgets.some(
@@ -162,6 +169,53 @@ describe.skipIf(kubectl === undefined)('deploy', () => {
       )
       expect(has).toBe(spec.replicas > 1)
     }
+  })
+})
+
+describe.skipIf(kubectl === undefined)('a hub of several replicas', () => {
+  const objects = () => built('example/hub-on-etcd')
+  const deployment = () => objects().find(({ kind }) => kind === 'Deployment')
+
+  it('has its objects in etcd, as a user that etcd knows, and no volume of its own', () => {
+    const all = objects()
+    const data = (kind: string) => all.find(object => object.kind === kind)?.data ?? {}
+    const pod = deployment()?.spec.template.spec
+    expect(data('ConfigMap').ISTHMUS_STORE).toMatch(/^etcd:\/\//)
+    expect(new Set(Object.keys(data('Secret')))).toEqual(new Set(['ca.crt', 'tls.crt', 'tls.key']))
+    const { name } = all.find(({ kind }) => kind === 'Secret')?.metadata ?? {}
+    expect(pod?.volumes).toEqual([
+      { name: 'state', emptyDir: {} },
+      { name: 'etcd', secret: { secretName: name, defaultMode: 0o440 } },
+    ])
+    const env = new Map(pod?.containers[0].env?.map(({ name: key, value }) => [key, value]))
+    const files = ['ISTHMUS_ETCD_CAFILE', 'ISTHMUS_ETCD_CERTFILE', 'ISTHMUS_ETCD_KEYFILE'].map(key =>
+      env.get(key),
+    )
+    expect(files).toEqual(['ca.crt', 'tls.crt', 'tls.key'].map(file => `/etc/isthmus/etcd/${file}`))
+    expect(all.map(({ kind }) => kind)).not.toContain('PersistentVolumeClaim')
+  })
+
+  it('is ready while it reaches etcd, is spread over nodes, and loses one at a time', () => {
+    const { spec } = deployment() ?? {}
+    const pod = spec?.template.spec
+    expect(pod?.containers[0].readinessProbe).toMatchObject({ httpGet: { path: '/readyz' } })
+    expect(spec).toMatchObject({
+      replicas: 3,
+      strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } },
+    })
+    const { matchLabels } = spec?.selector ?? {}
+    expect(pod?.affinity?.podAntiAffinity).toEqual({
+      preferredDuringSchedulingIgnoredDuringExecution: [
+        {
+          weight: 100,
+          podAffinityTerm: { topologyKey: 'kubernetes.io/hostname', labelSelector: { matchLabels } },
+        },
+        {
+          weight: 50,
+          podAffinityTerm: { topologyKey: 'topology.kubernetes.io/zone', labelSelector: { matchLabels } },
+        },
+      ],
+    })
   })
 })
 

@@ -14,6 +14,8 @@ export function copyOfDeploy(folder: string): string {
   for (const path of overlays) {
     const text = readFileSync(join(copy, path, 'kustomization.yaml'), 'utf8')
     if (text.includes('join-token')) writeFileSync(join(copy, path, 'join-token'), 'isthmus://token')
+    for (const [, file = ''] of text.matchAll(/=(etcd-[a-z.-]+)$/gm))
+      writeFileSync(join(copy, path, file), 'PEM')
   }
   return copy
 }
