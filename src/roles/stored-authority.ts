@@ -1,7 +1,16 @@
 /** The authority that servers of one store share, as an object that no kind describes: no request can ask for it. */
+import { type EtcdSettings, openEtcdStore } from '../../apiservice/store/etcd/open.ts'
 import type { ObjectKey, Store, StoredObject, WriteResult } from '../../apiservice/store-contract.ts'
 import { decodeBody, encodeBody } from '../codec/object-bytes.ts'
-import type { AuthorityFiles, SharedFiles } from '../identity/shared-authority.ts'
+import {
+  type AuthorityFiles,
+  changeSharedAuthority,
+  type SharedAuthorityOptions,
+  type SharedFiles,
+} from '../identity/shared-authority.ts'
+import { systemClock } from '../kernel/clock.ts'
+import { silentLogger } from '../kernel/log.ts'
+import { noMetrics } from '../kernel/metrics.ts'
 
 const key: ObjectKey = { resource: 'authorities.internal.isthmus.dev', namespace: '', name: 'authority' }
 const header = { apiVersion: 'internal.isthmus.dev/v1', kind: 'Authority' }
@@ -23,6 +32,21 @@ export function storedAuthority(store: Pick<Store, 'get' | 'create' | 'update'>)
       if (!result.done) throw new Error('another command has changed the authority meanwhile')
       last = result.object
     },
+  }
+}
+
+/** Takes a step for all servers of an etcd. */
+export async function withSharedAuthority<T>(
+  etcd: EtcdSettings,
+  options: SharedAuthorityOptions,
+  step: () => Promise<T>,
+): Promise<T> {
+  const base = { clock: systemClock, log: silentLogger, metrics: noMetrics }
+  const store = await openEtcdStore({ ...base, etcd })
+  try {
+    return await changeSharedAuthority(storedAuthority(store), options, step)
+  } finally {
+    await store.close()
   }
 }
 

@@ -56,9 +56,17 @@ export class Replicas {
     const all = names.map((_, at) => `127.0.0.1:${this.#base + at}`)
     const home = this.homeOf(`hub-${hub}`)
     const own = ['--home', home, '--host', '127.0.0.1', '--port', `${port}`, '--log-level', 'info']
-    const store = `etcd://${this.etcd.servers.map(({ host }) => host).join(',')}`
-    const args = [...own, '--advertise', all.join(','), '--store', store, ...election]
+    const args = [...own, '--advertise', all.join(','), '--store', this.#store, ...election]
     this.#running.set(hub, await startRole(['hub', ...args]))
+  }
+
+  get #store(): string {
+    return `etcd://${this.etcd.servers.map(({ host }) => host).join(',')}`
+  }
+
+  /** A step towards another authority, taken in a home that no hub has; each hub takes part from its next start on. */
+  authority(step: 'prepare' | 'switch' | 'retire'): Promise<string> {
+    return runRole(['authority', step, '--home', this.homeOf('authority'), '--store', this.#store])
   }
 
   processOf(hub: Hub): RoleProcess {
@@ -71,7 +79,8 @@ export class Replicas {
   client(...order: readonly Hub[]): ClusterClient {
     const known = this.#clients.get(order.join())
     if (known !== undefined) return known
-    const read = (file: string): string => readFileSync(join(this.homeOf(`hub-${order[0]}`), file), 'utf8')
+    const home = this.homeOf(`hub-${order[0]}`)
+    const read = (file: string): string => readFileSync(join(home, file), 'utf8')
     const credentials = { ca: read('pki/ca.crt'), cert: read('admin.crt'), key: read('admin.key') }
     const client = new ClusterClient({
       name: `hub by ${order.join()}`,
