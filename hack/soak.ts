@@ -1,6 +1,6 @@
 // npm run soak [-- MINUTES]: stores that are killed, lose power and are damaged for some minutes, with another seed each
-// time; the speed of the API server, which must not be below its floors; then the demo with one endpoint change a second,
-// and the memory it takes (sum of PSS).
+// time; ten thousand watches; the speed of the API server, which must not be below its floors; then the demo with one
+// endpoint change a second, and the memory it takes (sum of PSS).
 import { spawnSync } from 'node:child_process'
 import { EndpointSliceKind } from '../src/api/kinds/endpoint-slice.ts'
 import { NamespaceKind } from '../src/api/kinds/namespace.ts'
@@ -50,18 +50,19 @@ async function prepare(cluster: ClusterClient): Promise<void> {
   )
 }
 
-/** The long form of test/kill: two minutes of SIGKILL under load, and as much again of the rest. */
+/** The long forms of test/kill, two minutes of SIGKILL under load and as much again of the rest, and of test/load. */
 function killStores(): void {
   const often = {
     KILLS: '120',
     DEATHS: '60',
     LOSSES: '400',
     DAMAGES: '150',
+    WATCHES: '10000',
     SEED: process.env.SEED ?? 'random',
   }
   const ran = spawnSync(
     'vitest',
-    ['run', '--config', 'hack/config/vitest.ts', 'test/kill', 'test/property/linear'],
+    ['run', '--config', 'hack/config/vitest.ts', 'test/kill', 'test/load', 'test/property/linear'],
     {
       stdio: 'inherit',
       env: { ...process.env, ...often },
