@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parsePolicy } from '../../apiservice/audit/policy.ts'
+import { EtcdInstruments } from '../../apiservice/store/etcd/instruments.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { memoryLogger } from '../../src/kernel/log.ts'
 import { publishMember } from '../../src/roles/admin-files.ts'
@@ -148,6 +149,14 @@ describe('the metrics of a running ClusterSet', () => {
       expect(made.length).toBeGreaterThan(3)
       expect(made).toEqual(made.map(metric => wanted.get(metric.name)))
     })
+  })
+
+  it('of a store in etcd are those that are documented', () => {
+    const metrics = recordedMetrics()
+    const instruments = new EtcdInstruments(metrics, systemClock)
+    instruments.began('Range')(undefined)
+    const wanted = documented('On servers that keep objects in etcd')
+    expect(metrics.made).toEqual([...wanted.values()])
   })
 
   it('show the labels of a sample as they are documented', async () => {
