@@ -24,13 +24,17 @@ export type MemberQuotaPlugin = AdmissionPlugin & {
 
 const exportedServices = 'exportedservices.hub.isthmus.dev'
 const exportedSlices = 'exportedendpointslices.hub.isthmus.dev'
+const leases = 'leases.coordination.k8s.io'
 /** What members write of which there may be many. */
 const counted: ReadonlySet<string> = new Set([
   exportedServices,
   exportedSlices,
   'importedservices.hub.isthmus.dev',
+  leases,
   'events',
 ])
+/** The one Lease by which a member says that it is there: that is never kept out. */
+const heartbeat = 'heartbeat'
 const memberPrefix = 'member-'
 
 /** What is written at the same moment is not yet counted: a member may come to hold a few more. */
@@ -39,8 +43,9 @@ export function memberQuota(quota: MemberQuota): MemberQuotaPlugin {
   return {
     name: 'MemberQuota',
     start: (follow, signal) => follow({ resources: [...counted], namespace: '' }, usage, signal),
-    handles: ({ operation, namespace, served, subresource }) =>
+    handles: ({ operation, name, namespace, served, subresource }) =>
       operation !== 'DELETE' &&
+      (name !== heartbeat || qualifiedOf(served) !== leases) &&
       subresource === '' &&
       namespace.startsWith(memberPrefix) &&
       counted.has(qualifiedOf(served)),

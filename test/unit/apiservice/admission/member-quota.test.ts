@@ -88,7 +88,8 @@ describe('the quota of a member', () => {
     expect(isOverQuota(await refusal(ExportedEndpointSliceKind, update))).toBe(true)
     const shrink = { ...update, object, oldObject: larger }
     expect(await refusal(ExportedEndpointSliceKind, shrink)).toBeUndefined()
-    expect(await refusal(LeaseKind)).toBe('not asked')
+    expect(await refusal(LeaseKind, { name: 'heartbeat' })).toBe('not asked')
+    expect(isOverQuota(await refusal(LeaseKind, { name: 'another' }))).toBe(true)
     // Counted anew when the history was lost.
     follower.reset([stored('small')])
     expect(await refusal(ExportedServiceKind)).toBeUndefined()
