@@ -7,15 +7,27 @@ import { fromJson } from '../kernel/json.ts'
 const newline = 0x0a
 
 /** The whole body. Throws when it is larger than `maxBytes` or the connection breaks. */
-export async function readText(answer: IncomingMessage, maxBytes: number): Promise<string> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of bytesOf(answer)) {
-    size += chunk.length
-    if (size > maxBytes) throw badAnswer(`the answer is larger than ${maxBytes} bytes`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks, size).toString('utf8')
+export function readText(answer: IncomingMessage, maxBytes: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    // Without an encoding set, a stream of the http module tells buffers.
+    answer.on('data', (chunk: Buffer) => {
+      chunks.push(chunk)
+      size += chunk.length
+      if (size > maxBytes) answer.destroy(badAnswer(`the answer is larger than ${maxBytes} bytes`))
+    })
+    answer.once('end', () => resolve(textOf(chunks)))
+    answer.once('error', reject)
+    answer.once('close', () => reject(unavailable('the connection was closed within an answer')))
+  })
+}
+
+function textOf(chunks: readonly Buffer[]): string {
+  const [first] = chunks
+  return first !== undefined && chunks.length === 1
+    ? first.toString('utf8')
+    : Buffer.concat(chunks).toString('utf8')
 }
 
 /** The document, or the text itself when it is no JSON. */
@@ -46,7 +58,7 @@ export async function* lines(answer: IncomingMessage, limits: LineLimits): Async
       let start = 0
       for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
         parts.push(chunk.subarray(start, end))
-        const line = Buffer.concat(parts).toString('utf8')
+        const line = textOf(parts)
         parts.length = 0
         size = 0
         start = end + 1
@@ -67,16 +79,18 @@ export async function* bytesOf(answer: IncomingMessage): AsyncIterable<Buffer> {
   for await (const chunk of answer) yield chunk as Buffer
 }
 
+/** A timer for each piece that comes would cost more than the piece: one looks how long ago the last was. */
 function idleTimer(answer: IncomingMessage, { clock, idleMs }: LineLimits) {
-  const start = (): (() => void) =>
-    clock.after(idleMs, () => {
-      answer.destroy(unavailable(`nothing came for ${idleMs / 1000} s`))
-    })
-  let cancel = start()
+  let lastMs = clock.now()
+  const look = (): void => {
+    const leftMs = lastMs + idleMs - clock.now()
+    if (leftMs > 0) cancel = clock.after(Math.min(leftMs, idleMs), look)
+    else answer.destroy(unavailable(`nothing came for ${idleMs / 1000} s`))
+  }
+  let cancel = clock.after(idleMs, look)
   return {
     restart(): void {
-      cancel()
-      cancel = start()
+      lastMs = clock.now()
     },
     stop(): void {
       cancel()

@@ -61,7 +61,7 @@ const defaultHeadTimeoutMs = 30_000
 const keptConnectionMs = 60_000
 const requestSockets = 16
 /** On this machine answers are soon there: more at once would only wait for each other. */
-const loopbackSockets = 8
+const loopbackSockets = 4
 
 export class Transport {
   readonly #options: TransportOptions
@@ -127,7 +127,8 @@ export class Transport {
       // Open streams go on over the connections they have: a watch does not break because a certificate was renewed.
       this.#connections = {
         credentials,
-        // Whoever writes much does so again in a moment: a handshake costs more than some requests.
+        // Whoever writes much does so again in a moment. A handshake costs more than some requests, and a server in Node
+        // takes one new connection in a turn of its event loop (libuv, `uv__server_io`): when it is busy, each waits long.
         requests: new Agent({ ...options, maxSockets: sockets, maxFreeSockets: sockets }),
         streams: new Agent({ ...options, maxFreeSockets: 1 }),
       }
