@@ -5,6 +5,7 @@ import type { ServiceFacts } from '../../../dns/contract.ts'
 import { watchServices } from '../../../dns/source/watch.ts'
 import { ClusterRoleKind } from '../../../src/api/kinds/cluster-role.ts'
 import { ClusterRoleBindingKind } from '../../../src/api/kinds/cluster-role-binding.ts'
+import type { EndpointSlice } from '../../../src/api/kinds/endpoint-slice.ts'
 import { NamespaceKind } from '../../../src/api/kinds/namespace.ts'
 import { ClusterClient } from '../../../src/cluster/client.ts'
 import { type Cluster, resource } from '../../../src/cluster/cluster.ts'
@@ -195,18 +196,33 @@ function newIn({ slices }: ServiceFacts, known: Set<string>) {
 /** Wall time that is the same in every process of a machine. */
 const nowMs = (): number => performance.timeOrigin + performance.now()
 
-/** One after the other, as they were asked for. */
-let changed = Promise.resolve()
+/** As they were written last. Nobody else writes them. */
+const sources = new Map<string, Promise<EndpointSlice>>()
 
-async function change({ address, endpoint, member: id, service: name }: ChangePlan): Promise<void> {
+/** Changes of one slice one after the other, as they were asked for. */
+async function change(plan: ChangePlan): Promise<void> {
+  const { endpoint, member: id, service: name } = plan
   const member = members.get(id)
   const service = member?.plan.services.find(each => each.name === name)
   if (member === undefined || service === undefined) throw new Error(`no service ${name}`)
+  const { local } = member
   const ref = { namespace: member.plan.namespace, name: sliceName(service, endpoint) }
-  const there = await member.local.get(endpointSlices, ref, signal)
+  const key = `${id} ${ref.name}`
+  const there = sources.get(key) ?? local.get(endpointSlices, ref, signal)
+  const written = there.then(slice => changed(local, slice, plan))
+  sources.set(key, written)
+  await written
+}
+
+async function changed(
+  local: Cluster,
+  slice: EndpointSlice,
+  { address, endpoint }: ChangePlan,
+): Promise<EndpointSlice> {
   const atMs = nowMs()
-  await member.local.replace(endpointSlices, withAddress(there, endpoint, address), {}, signal)
+  const written = await local.replace(endpointSlices, withAddress(slice, endpoint, address), {}, signal)
   tell({ type: 'changed', address, atMs })
+  return written
 }
 
 async function start(plans: readonly ServerPlan[]): Promise<void> {
@@ -239,8 +255,7 @@ async function obey(message: ToWorker): Promise<void> {
     case 'count':
       return tell({ type: 'counts', ...tally.counts() })
     case 'change':
-      changed = changed.then(() => change(message))
-      return changed
+      return change(message)
   }
 }
 
