@@ -8,12 +8,13 @@ import { apiThroughput } from '../test/bench/api/api.bench.ts'
 import { failureOf, rowText } from '../test/bench/bench.ts'
 import { dnsAnswers } from '../test/bench/dns-answers.bench.ts'
 import { dnsZone } from '../test/bench/dns-zone.bench.ts'
+import { eventLoop } from '../test/bench/event-loop.bench.ts'
 import { fleetLoad } from '../test/bench/fleet-load/fleet-load.bench.ts'
 import { wideService } from '../test/bench/fleet-load/wide-service.bench.ts'
 import { propagation } from '../test/bench/propagation.bench.ts'
 import { runScript } from './script.ts'
 
-const benches = [propagation, apiThroughput, dnsAnswers, dnsZone]
+const benches = [propagation, apiThroughput, eventLoop, dnsAnswers, dnsZone]
 /** Only when named: they take minutes, and say how busy the machine was. */
 const heavy = [fleetLoad, wideService]
 const { values, positionals } = parseArgs({
