@@ -54,6 +54,7 @@ async function prepare(cluster: ClusterClient): Promise<void> {
 function killStores(): void {
   const often = {
     KILLS: '120',
+    MEMBERS: '10',
     DEATHS: '60',
     LOSSES: '400',
     DAMAGES: '150',

@@ -1,5 +1,6 @@
 import { background, errorText, never, sleep } from '../../../src/kernel/abort.ts'
 import type { Logger } from '../../../src/kernel/log.ts'
+import { turn } from '../../../src/kernel/turn.ts'
 import type { EtcdClient, EtcdWatch } from './client.ts'
 import type { KeyRange, WatchAnswer, WatchedEvent } from './messages.ts'
 import type { Progress } from './progress.ts'
@@ -23,6 +24,7 @@ const maxRetryMs = 2_000
 const askEveryMs = 5
 /** Answers that wait to be taken in before no more are read. */
 const maxWaiting = 200
+const changesTogether = 1000
 
 /** Keeps memory current by one watch of etcd, which is opened again whenever it ends. */
 export class Feed {
@@ -118,7 +120,8 @@ export class Feed {
     }
     const take = async (): Promise<void> => {
       isTaking = true
-      for (let answer = answers.shift(); answer !== undefined; answer = answers.shift()) {
+      await turn()
+      for (let answer = nextOf(answers); answer !== undefined; answer = nextOf(answers)) {
         end ??= await this.#take(answer).catch(lostBy)
         if (answers.length === 0) watch.resume()
       }
@@ -166,6 +169,24 @@ export class Feed {
     if (last !== undefined || !created) progress.advance(last?.revision ?? newest)
     return undefined
   }
+}
+
+/** The next answer; together with those behind it that only bring more changes, since each step costs those who watch. */
+function nextOf(answers: WatchAnswer[]): WatchAnswer | undefined {
+  const [first] = answers
+  let count = 1
+  let changes = first?.events.length ?? 0
+  while (changes < changesTogether && isPlain(answers[count - 1]) && isPlain(answers[count])) {
+    changes += answers[count]?.events.length ?? 0
+    count++
+  }
+  const taken = answers.splice(0, count)
+  return first && { ...first, events: taken.flatMap(({ events }) => events) }
+}
+
+function isPlain(answer: WatchAnswer | undefined): boolean {
+  if (answer === undefined || answer.events.length === 0) return false
+  return !answer.isFragment && answer.canceled === undefined
 }
 
 function lostBy(thrown: unknown): End {
