@@ -50,7 +50,7 @@ async function prepare(cluster: ClusterClient): Promise<void> {
   )
 }
 
-/** The long forms of test/kill, two minutes of SIGKILL under load and as much again of the rest, and of test/load. */
+/** The long forms of test/kill, two minutes of SIGKILL under load and as much again of the rest, hubs on one etcd too; and of test/load. */
 function killStores(): void {
   const often = {
     KILLS: '120',
@@ -59,11 +59,20 @@ function killStores(): void {
     LOSSES: '400',
     DAMAGES: '150',
     WATCHES: '10000',
+    HUB_KILLS: '30',
     SEED: process.env.SEED ?? 'random',
   }
   const ran = spawnSync(
     'vitest',
-    ['run', '--config', 'hack/config/vitest.ts', 'test/kill', 'test/load', 'test/property/linear'],
+    [
+      'run',
+      '--config',
+      'hack/config/vitest.ts',
+      'test/kill',
+      'test/load',
+      'test/property/linear',
+      'test/flow/replicas',
+    ],
     {
       stdio: 'inherit',
       env: { ...process.env, ...often },

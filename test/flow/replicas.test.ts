@@ -19,7 +19,7 @@ import { randomOf, seed } from '../support/seed.ts'
 import { type Member, members } from './deployment.ts'
 import { Shop, signal } from './shop.ts'
 
-const rounds = Number(process.env.KILLS ?? 2)
+const rounds = Number(process.env.HUB_KILLS ?? 2)
 const exportsOfRound = 12
 const patienceMs = 60_000
 const timeoutMs = 180_000 + rounds * 30_000

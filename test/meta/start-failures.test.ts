@@ -233,6 +233,14 @@ const failures: readonly Failure[] = [
   [/is not for NAME/, () => behind({ certificate: 'hub/pki/serving.crt', key: 'hub/pki/serving.key' })],
   [/bind the Role/, () => behind({}, strangersKubeconfig())],
   [/audit-log-path need each other/, () => server('new', '--audit-log-path', '-')],
+  [
+    /^--leader-elect-lease-duration must/,
+    () => ['hub', '--home', at('new'), '--leader-elect-lease-duration', '5s'],
+  ],
+  [
+    /^--leader-elect-renew-deadline must/,
+    () => ['hub', '--home', at('new'), '--leader-elect-retry-period', '9s'],
+  ],
   [/client-id need each other/, () => ['hub', '--home', at('new'), '--oidc-client-id', 'x']],
   [/ is needed: /, () => ['member', '--home', at('new')]],
   [/^WHERE must/, () => server('new', '--service-cidr', '10.0.0.0/8,10.1.0.0/16')],
