@@ -12,7 +12,7 @@ export const storeSettings = {
     etcdServers({
       placeholder: 'etcd://HOST:PORT,…',
       description:
-        'The members of an etcd that keeps all objects, for servers of which several run at once. Unless told, objects are kept in the home.',
+        'The members of an etcd that keeps all objects; of a hub several processes may have it at once. Unless told, objects are kept in the home.',
     }),
   ),
   etcdPrefix: setting.optional(
