@@ -31,8 +31,7 @@ export function encodeObject(reply: ObjectReply, choice: Choice, options: Encode
     const rows = tableRows(served, choice.transform.version, options)
     return encodeItems({ items: [object], head, write: rows }, choice, { ...options, code })
   }
-  const write =
-    choice.transform === undefined ? wholeItems(namesOf(served)) : metadataItems(choice.transform.version)
+  const write = choice.transform === undefined ? wholeItems(served) : metadataItems(choice.transform.version)
   const writer = new ByteWriter(object.body.length + 256)
   write(writer, object)
   writer.text('\n')
@@ -53,7 +52,7 @@ function wholeList(reply: ListReply): ListParts {
   const metadata = JSON.stringify({ ...metadataOf(reply), continue: reply.continue ?? '' })
   return {
     head: `{"kind":"${names.kind}List","apiVersion":"${names.apiVersion}","metadata":${metadata},"items":[`,
-    write: wholeItems(names),
+    write: wholeItems(reply.served),
   }
 }
 

@@ -18,7 +18,7 @@ export function frameEncoder(served: ServedKind, choice: Choice, options: TableO
   const { transform } = choice
   if (transform?.as === 'Table') return inTurn(tableFrames(served, transform.version, options))
   const names = transform === undefined ? namesOf(served) : partialNames(transform.version)
-  const write = transform === undefined ? wholeItems(names) : metadataItems(transform.version)
+  const write = transform === undefined ? wholeItems(served) : metadataItems(transform.version)
   const cache = cacheOf(`${names.apiVersion} ${names.kind}`)
   const one: EncodeFrame = event => {
     if (event.type === 'BOOKMARK') return frame('BOOKMARK', bookmarkObject(names, event))

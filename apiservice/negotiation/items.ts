@@ -16,7 +16,18 @@ export function namesOf(served: ServedKind): Names {
 }
 
 /** The object as it is stored, under the names of the served version: no byte of it is read. */
-export function wholeItems(names: Names): WriteItem {
+export function wholeItems(served: ServedKind): WriteItem {
+  const known = writers.get(served)
+  if (known !== undefined) return known
+  const made = itemsOf(namesOf(served))
+  writers.set(served, made)
+  return made
+}
+
+/** Of what is served, which is as long as the server is. */
+const writers = new WeakMap<ServedKind, WriteItem>()
+
+function itemsOf(names: Names): WriteItem {
   const opening = openingOf(names.apiVersion, names.kind)
   return (writer, object) => {
     writer.text(headFrom(opening, object.revision, object.body))

@@ -9,7 +9,7 @@ import type { ServedKind } from '../contract.ts'
 import type { StoredObject } from '../store-contract.ts'
 import type { Transform } from './accept.ts'
 import type { ByteWriter } from './bytes.ts'
-import { metadataItems, namesOf, type WriteItem, wholeItems } from './items.ts'
+import { metadataItems, type WriteItem, wholeItems } from './items.ts'
 
 /** What the rows of a Table carry besides their cells. */
 export type IncludeObject = 'Metadata' | 'Object' | 'None'
@@ -83,7 +83,7 @@ function rowObject(served: ServedKind, version: Transform['version'], include: I
     case 'Metadata':
       return metadataItems(version)
     case 'Object':
-      return wholeItems(namesOf(served))
+      return wholeItems(served)
     case 'None':
       return writer => writer.text('null')
   }
