@@ -82,6 +82,11 @@ export class Connection {
     this.#socket.destroy()
   }
 
+  /** Calls back when the connection is over, whoever ended it. */
+  onClose(listener: () => void): void {
+    this.#socket.once('close', listener)
+  }
+
   #fail(error: Error): void {
     const expected = this.#expected
     this.#expected = undefined

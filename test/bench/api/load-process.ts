@@ -12,8 +12,9 @@ type Unit = (connection: Connection, n: number) => Promise<void>
 const pageSize = 500
 const tableType = 'application/json;as=Table;v=v1;g=meta.k8s.io'
 /** Writes that watchers have not seen yet, for each of them: a watcher that is far behind would be cut off. */
-const maxBehind = 64
-const watchEndMs = 60_000
+const maxBehind = 32
+/** What was written has reached all watchers by then, also on a machine that others use. */
+const watchEndMs = 120_000
 const bigRead = 0.05
 
 function required(answer: Answer, code: number, what: string): Answer {
@@ -207,9 +208,10 @@ async function watches(job: Of<'watch'>): Promise<Done> {
     if (codes.some(code => code !== 200))
       throw new Error(`watches answered ${[...new Set(codes)].join(', ')}`)
     const started = performance.now()
-    const mayWrite = (writes: number): boolean => writes * job.watchers - events < maxBehind * job.watchers
-    const writes = await write(job, mayWrite)
-    await untilSeen(() => events >= writes * job.watchers)
+    const isBehind = (writes: number): boolean => writes * job.watchers - events >= maxBehind * job.watchers
+    const wait = waiterOf(watchers)
+    const writes = await write(job, written => wait(() => !isBehind(written())))
+    await wait(() => events >= writes * job.watchers)
     const seconds = (performance.now() - started) / 1000
     const wrong = seen.filter(count => count !== writes).length
     if (wrong > 0) throw new Error(`${wrong} watchers saw another number than ${writes} events`)
@@ -219,20 +221,30 @@ async function watches(job: Of<'watch'>): Promise<Done> {
   }
 }
 
-async function write(job: Of<'watch'>, mayWrite: (writes: number) => boolean): Promise<number> {
+type Wait = (isDone: () => boolean) => Promise<void>
+
+/** Fails when it takes too long, and when a server has cut off a watcher, which would never see what is waited for. */
+function waiterOf(watchers: readonly Connection[]): Wait {
+  const signal = AbortSignal.timeout(watchEndMs)
+  let closed = 0
+  for (const watcher of watchers) watcher.onClose(() => closed++)
+  return async isDone => {
+    while (!isDone()) {
+      if (closed > 0) throw new Error(`${closed} watchers were cut off`)
+      await sleep(systemClock, 1, signal)
+    }
+  }
+}
+
+async function write(job: Of<'watch'>, ready: (written: () => number) => Promise<void>): Promise<number> {
   const path = collectionPath(job)
   let writes = 0
   await timed(job, async (connection, n) => {
-    while (!mayWrite(writes)) await sleep(systemClock, 1, AbortSignal.timeout(watchEndMs))
+    await ready(() => writes)
     writes++
     await patchStatus(connection, `${path}/${seedName(n % job.count)}`, n)
   })
   return writes
-}
-
-async function untilSeen(isSeen: () => boolean): Promise<void> {
-  const signal = AbortSignal.timeout(watchEndMs)
-  while (!isSeen()) await sleep(systemClock, 1, signal)
 }
 
 async function newestVersion(server: Job['server'], path: string): Promise<string> {
