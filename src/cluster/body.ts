@@ -19,7 +19,9 @@ export function readText(answer: IncomingMessage, maxBytes: number): Promise<str
     })
     answer.once('end', () => resolve(textOf(chunks)))
     answer.once('error', reject)
-    answer.once('close', () => reject(unavailable('the connection was closed within an answer')))
+    answer.once('close', () => {
+      if (!answer.readableEnded) reject(unavailable('the connection was closed within an answer'))
+    })
   })
 }
 
