@@ -15,6 +15,8 @@ const count = Number(process.env.WATCHES ?? 3_000)
 /** Of the server's memory, sockets of the kernel apart. */
 const mostKilobytesOfWatch = 60
 
+const limits = ['--max-requests-inflight', '77', '--max-mutating-requests-inflight', '33']
+
 const folder = temporaryFolder()
 const exports_ = '/apis/multicluster.x-k8s.io/v1beta1/serviceexports'
 const json = { 'content-type': 'application/json' }
@@ -25,7 +27,16 @@ const clients: ApiClient[] = []
 beforeAll(async () => {
   const port = await freePorts()
   const home = join(folder.path, 'home')
-  server = await startRole(['apiserver', '--home', home, '--host', '127.0.0.1', '--port', String(port)])
+  server = await startRole([
+    'apiserver',
+    '--home',
+    home,
+    '--host',
+    '127.0.0.1',
+    '--port',
+    String(port),
+    ...limits,
+  ])
   const file = (name: string): string => readFileSync(join(home, name), 'utf8')
   const identity = { certificate: file('admin.crt'), key: file('admin.key') }
   connect = () => {
@@ -80,3 +91,15 @@ it(`${count} watches cost at most ${mostKilobytesOfWatch} KB each, hear of a cha
   for (const watch of watches) watch.cancel()
   await eventually(async () => expect(await openWatches()).toBe(before), 60_000)
 }, 300_000)
+
+it('the server has the limits that it was given', async () => {
+  const { text } = await connect().send('/metrics')
+  const seats = text.matchAll(
+    /^apiserver_flowcontrol_nominal_limit_seats\{priority_level="([a-z-]+)"\} (\d+)$/gm,
+  )
+  expect(Object.fromEntries([...seats].map(([, level, held]) => [level, Number(held)]))).toEqual({
+    'leader-election': 40,
+    readonly: 77,
+    mutating: 33,
+  })
+})
