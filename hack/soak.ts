@@ -1,6 +1,6 @@
 // npm run soak [-- MINUTES]: stores that are killed, lose power and are damaged for some minutes, with another seed each
-// time; ten thousand watches; the speed of the API server, which must not be below its floors; then the demo with one
-// endpoint change a second, and the memory it takes (sum of PSS).
+// time; every case of the MCS API in a thousand orders; ten thousand watches; the speed of the API server, which must not
+// be below its floors; then the demo with one endpoint change a second, and the memory it takes (sum of PSS).
 import { spawnSync } from 'node:child_process'
 import { EndpointSliceKind } from '../src/api/kinds/endpoint-slice.ts'
 import { NamespaceKind } from '../src/api/kinds/namespace.ts'
@@ -50,7 +50,7 @@ async function prepare(cluster: ClusterClient): Promise<void> {
   )
 }
 
-/** The long forms of test/kill, two minutes of SIGKILL under load and as much again of the rest, hubs on one etcd too; and of test/load. */
+/** The long forms of test/kill, two minutes of SIGKILL under load and as much again of the rest, hubs on one etcd too; of test/load; and of the orders of test/cases. */
 function killStores(): void {
   const often = {
     KILLS: '120',
@@ -60,6 +60,8 @@ function killStores(): void {
     DAMAGES: '150',
     WATCHES: '10000',
     HUB_KILLS: '30',
+    CASE_RUNS: '1000',
+    CASE_MS: '120000',
     SEED: process.env.SEED ?? 'random',
   }
   const ran = spawnSync(
@@ -70,6 +72,7 @@ function killStores(): void {
       'hack/config/vitest.ts',
       'test/kill',
       'test/load',
+      'test/cases/order',
       'test/property/linear',
       'test/flow/replicas',
     ],
