@@ -104,6 +104,12 @@ describe('exports that the hub has no room for', () => {
       message: expect.stringMatching(/^hub: endpoints of EndpointSlice web0-a are missing: .*exceeded quota/),
     })
     expect(await fleet.member('c2').importOf('web0')).toBeDefined()
+    // However often it is tried meanwhile, nothing comes and goes.
+    local.writes.length = 0
+    room.refused = 0
+    await fleet.clock.advance(120_000)
+    expect(room.refused).toBeGreaterThan(1)
+    expect(local.writes).toEqual([])
     room.left = 1
     await fleet.clock.advance(31_000)
     await fleet.settle()
