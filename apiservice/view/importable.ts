@@ -4,6 +4,8 @@
  * or goes makes nobody else list again. Slices of a cluster that is no member (any more) name no source and no
  * ClusterSetService names that cluster, so nobody imports them.
  */
+import { newlyChanged } from '../../src/api/changed.ts'
+import { memberNamespace } from '../../src/api/cluster-id.ts'
 import { type AnyKind, apiVersionOf } from '../../src/api/kind.ts'
 import {
   type ClusterSetService,
@@ -14,7 +16,9 @@ import {
   type ExportedEndpointSlice,
   ExportedEndpointSliceKind,
 } from '../../src/api/kinds/exported-endpoint-slice.ts'
+import type { ObjectMeta } from '../../src/api/meta.ts'
 import { byNamespace } from '../../src/api/order.ts'
+import { wellKnown } from '../../src/api/well-known.ts'
 import { decodeBody, encodeBody, headOf } from '../../src/codec/object-bytes.ts'
 import type { View } from '../contract.ts'
 import type { ObjectKey, Revision, StoredObject } from '../store-contract.ts'
@@ -183,17 +187,28 @@ function seenAudience(service: ClusterSetService, audience: StoredAudience): See
 }
 
 /** Without a trace of the exports, and of the clusters, that are not for them to see. */
-function asSeen({ spec, status, ...rest }: ClusterSetService, audience: StoredAudience): ClusterSetService {
-  const { namespace, service } = spec
+function asSeen(service: ClusterSetService, audience: StoredAudience): ClusterSetService {
+  const { metadata, spec, status, ...rest } = service
+  const { namespace, service: name } = spec
   const clusters = status.clusters.filter(({ cluster }) => audience.clusters.includes(cluster))
   const { addresses } = status
   const reported = audience.consumers === undefined ? {} : { reported: true }
   const problem = audience.problem === undefined ? {} : { problem: audience.problem }
   return {
     ...rest,
-    spec: { namespace, service, ...reported, ...audience.spec },
+    metadata: metadataSeen(metadata, audience),
+    spec: { namespace, service: name, ...reported, ...audience.spec },
     status: { clusters, addresses, ...problem },
   }
+}
+
+function metadataSeen(metadata: ObjectMeta, { clusters }: StoredAudience): ObjectMeta {
+  const { annotations } = metadata
+  if (annotations?.[wellKnown.changed] === undefined) return metadata
+  const by = newlyChanged(undefined, { metadata })?.by
+  if (clusters.some(cluster => memberNamespace(cluster) === by)) return metadata
+  const { [wellKnown.changed]: _changed, ...seen } = annotations
+  return { ...metadata, annotations: seen }
 }
 
 function factsOfSlice(object: StoredObject): Facts {

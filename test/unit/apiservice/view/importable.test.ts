@@ -121,6 +121,33 @@ describe('ImportableView', () => {
     })
   })
 
+  it.each([
+    ['of a cluster that it sees', '2026-01-02T03:04:05.000Z member-east', ['north']],
+    ['of another cluster', '2026-01-02T03:04:05.000Z member-west', ['north', 'south']],
+    ['of nobody', '2026-01-02T03:04:05.000Z', []],
+    ['that cannot be read', 'yesterday member-west', []],
+  ])('tells only who sees the cluster of a change %s', (_whose, changed, told) => {
+    const view = viewOf(member('east'), member('west'), member('north'), member('south'))
+    const spec = { type: 'Headless' }
+    const audiences = [
+      { consumers: ['north'], clusters: ['east', 'west'], spec },
+      { clusters: ['west'], spec },
+    ]
+    const metadata = { ...serviceIdentity, annotations: { 'isthmus.dev/changed': changed, 'a/b': 'c' } }
+    const plain = { namespace: 'shop', service: 'web', type: 'Headless' }
+    const object = stored('clustersetservices', {
+      metadata,
+      spec: plain,
+      status: { clusters: [], audiences },
+    })
+    const seen = ['north', 'south'].map(reader => {
+      const shown = decodeBody('', '', view.render(`member-${reader}`, object)).object
+      expect(shown).toMatchObject({ metadata: { annotations: { 'a/b': 'c' } } })
+      return JSON.stringify(shown).includes(changed) ? [reader] : []
+    })
+    expect(seen.flat()).toEqual(told)
+  })
+
   it('hides a service that nobody exports any more', () => {
     const released = service({}, { releasedAt: '2026-01-02T03:04:05Z' })
     expect(viewOf(member('west')).visible('member-west', released)).toBe(false)
