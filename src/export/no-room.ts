@@ -1,6 +1,7 @@
 import { isOverQuota } from '../kernel/errors.ts'
 import type { Logger } from '../kernel/log.ts'
 import type { Carried } from '../kernel/propagation.ts'
+import { isRefusal } from './refusal.ts'
 
 export type NoRoomOptions = {
   /** What is kept out, in words. */
@@ -22,17 +23,21 @@ export class NoRoom {
     this.#options = options
   }
 
-  /** Works on a key. */
+  /** Works on a key. One that fails for another reason waits here no more: whoever called tries it again. */
   async enter(key: string, work: () => Promise<Carried>): Promise<Carried> {
     try {
       const carried = await work()
       if (this.#waiting.delete(key)) this.tryNext()
       return carried
     } catch (thrown) {
-      if (!isOverQuota(thrown)) throw thrown
+      const waited = this.#waiting.delete(key)
+      if (!isOverQuota(thrown)) {
+        if (waited && isRefusal(thrown)) this.tryNext()
+        throw thrown
+      }
       const { log, name } = this.#options
-      if (this.#waiting.size === 0) log.warn(`the hub has no room for more ${name}`, { why: thrown.message })
-      this.#waiting.delete(key)
+      if (!waited && this.#waiting.size === 0)
+        log.warn(`the hub has no room for more ${name}`, { why: thrown.message })
       this.#waiting.add(key)
       return 'behind'
     }
