@@ -72,7 +72,8 @@ export class ImportFlow {
       if (imported !== undefined) this.#imports.add(keyOf(imported))
       // Once the hub has told of the service, that is what slices go by, but for the import that they go with.
       const another = before?.metadata.uid !== after?.metadata.uid && this.#context.routing !== undefined
-      const isUnknown = !this.#importables.hasSynced() || (after !== undefined && isUnmerged(after))
+      const isUnknown =
+        !this.#importables.hasSynced() || [before, after].some(one => one !== undefined && isUnmerged(one))
       if (another || isUnknown || preferred(before) !== preferred(after)) this.#addSlicesOf(imported)
     })
     const { routing } = this.#context
@@ -109,7 +110,9 @@ export class ImportFlow {
           slice => slice && { namespace: slice.spec.namespace, name: slice.spec.service },
         )
         const keys = sources.remoteChanged(before, after)
-        if (isNews) this.#noteSlices(keys, newlyChanged(before, after))
+        const changed = newlyChanged(before, after)
+        // Members write this themselves, and the hub tells nobody of slices of its own: by another clock, whatever it says.
+        if (isNews) this.#noteSlices(keys, changed && { atMs: changed.atMs })
         this.#addChanged(keys, of)
       },
     })

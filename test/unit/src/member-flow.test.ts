@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { never } from '../../../src/kernel/abort.ts'
+import { invalid } from '../../../src/kernel/errors.ts'
 import {
   exportedServices,
   type FleetOptions,
@@ -119,6 +120,29 @@ describe('a hub that is away', () => {
     await fleet.clock.advance(60_000)
     await fleet.settle()
     expect(await c1.conditionsOf('web')).toEqual(exported)
+  })
+
+  it('has nothing left of an import that it refuses when it is back', async () => {
+    const fleet = await fleetOf()
+    const c1 = fleet.member('c1')
+    c1.stop()
+    c1.hub.cut()
+    c1.start()
+    await exportWeb(c1)
+    await fleet.clock.advance(3_000)
+    await fleet.settle()
+    expect(await c1.importOf('web')).toBeDefined()
+    expect(await c1.slicesOf('web')).toHaveLength(1)
+    fleet.hub.admit = ({ verb, resource: { plural } }) => {
+      if (verb === 'create' && plural === 'exportedservices')
+        throw invalid({ group: 'hub.isthmus.dev', kind: 'ExportedService' }, 'shop.web', [])
+    }
+    c1.hub.restore()
+    await fleet.clock.advance(60_000)
+    await fleet.settle()
+    expect(await c1.conditionsOf('web')).toMatchObject({ Ready: 'False/Failed' })
+    expect(await c1.importOf('web')).toBeUndefined()
+    expect(await c1.slicesOf('web')).toEqual([])
   })
 
   it('leaves an export that was distributed as ready as it was', async () => {

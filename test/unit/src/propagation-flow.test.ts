@@ -1,10 +1,17 @@
 // How long changes are under way, by a clock that the test moves.
 import { afterEach, describe, expect, it } from 'vitest'
+import { exportedSliceName } from '../../../src/api/kinds/exported-endpoint-slice.ts'
 import { wellKnown } from '../../../src/api/well-known.ts'
 import { never } from '../../../src/kernel/abort.ts'
 import type { Metrics } from '../../../src/kernel/metrics.ts'
 import { prometheus } from '../../../src/telemetry/prometheus.ts'
-import { exportedServices, type MemoryFleet, memoryFleet, slices } from '../../support/memory-fleet.ts'
+import {
+  exportedServices,
+  exportedSlices,
+  type MemoryFleet,
+  memoryFleet,
+  slices,
+} from '../../support/memory-fleet.ts'
 import { propagationIn } from '../../support/propagation.ts'
 import { exportWeb } from '../../support/shop.ts'
 
@@ -135,5 +142,26 @@ describe('a change', () => {
       'fault export to_import negative': '1',
       'fault export to_import hour': '1',
     })
+  })
+
+  it('of endpoints is by another clock, whoever is said to have seen it', async () => {
+    const { c2 } = await fleetOf()
+    await exportWeb(fleet.member('c1'))
+    await fleet.settle()
+    fleet.member('c1').stop()
+    const ref = { namespace: 'member-c1', name: exportedSliceName('shop', 'web-abc') }
+    const there = await fleet.hub.get(exportedSlices, ref, never)
+    const annotations = { [wellKnown.changed]: '1970-01-01T00:00:00Z member-c2' }
+    const spec = { ...there.spec, endpoints: [{ addresses: ['10.1.0.9'], conditions: { ready: true } }] }
+    const metadata = { ...there.metadata, annotations }
+    await fleet.hub.replace(exportedSlices, { ...there, metadata, spec }, {}, never)
+    await fleet.settle()
+    const told = await propagationIn(c2)
+    expect(told).toMatchObject({
+      'endpoints import one': expect.stringMatching(/^2 × /),
+      'endpoints to_import two': expect.stringMatching(/^1 × /),
+      'fault endpoints to_import hour': '1',
+    })
+    expect(told['endpoints to_import one']).toBeUndefined()
   })
 })
