@@ -44,7 +44,7 @@ export function parsedOr(text: string): unknown {
 
 export type LineLimits = {
   readonly maxBytes: number
-  /** A stream on which nothing at all comes for so long is taken for dead. */
+  /** A stream on which nothing at all comes for so long, or a tenth longer, is taken for dead. */
   readonly idleMs: number
   readonly clock: Clock
 }
@@ -81,18 +81,27 @@ export async function* bytesOf(answer: IncomingMessage): AsyncIterable<Buffer> {
   for await (const chunk of answer) yield chunk as Buffer
 }
 
-/** A timer for each piece that comes would cost more than the piece: one looks how long ago the last was. */
+const looksPerIdle = 10
+
+/**
+ * A timer for each piece that comes would cost more than the piece: one looks now and then whether any came. By timers
+ * alone, since the time of day may be set meanwhile.
+ */
 function idleTimer(answer: IncomingMessage, { clock, idleMs }: LineLimits) {
-  let lastMs = clock.now()
+  let quietLooks = 0
   const look = (): void => {
-    const leftMs = lastMs + idleMs - clock.now()
-    if (leftMs > 0) cancel = clock.after(Math.min(leftMs, idleMs), look)
-    else answer.destroy(unavailable(`nothing came for ${idleMs / 1000} s`))
+    // The first look after a piece may come at once after it.
+    if (quietLooks >= looksPerIdle) {
+      answer.destroy(unavailable(`nothing came for ${idleMs / 1000} s`))
+      return
+    }
+    quietLooks += 1
+    cancel = clock.after(idleMs / looksPerIdle, look)
   }
-  let cancel = clock.after(idleMs, look)
+  let cancel = clock.after(idleMs / looksPerIdle, look)
   return {
     restart(): void {
-      lastMs = clock.now()
+      quietLooks = 0
     },
     stop(): void {
       cancel()

@@ -364,7 +364,7 @@ describe('a watch of a cluster client', () => {
     const next = reader.next()
     next.catch(() => undefined)
     await settled()
-    await clock.advance(20_000)
+    await clock.advance(22_000)
     await expect(next).rejects.toMatchObject({
       reason: 'ServiceUnavailable',
       message: expect.stringContaining('nothing came for 20 s'),
