@@ -192,12 +192,19 @@ export class MemberAdmission {
   }
 
   async #namespace(clusterID: string, signal: AbortSignal): Promise<void> {
+    const { hub } = this.#options
     const name = memberNamespace(clusterID)
     const found = await this.#find(namespaces, name, signal)
     if (found === undefined) {
       const metadata = { name, labels: { [clusterLabel]: clusterID } }
-      await this.#options.hub.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata }, signal)
-      return
+      try {
+        await hub.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata }, signal)
+        return
+      } catch (thrown) {
+        // Another join was faster, maybe at another hub.
+        if (!isReason(thrown, 'AlreadyExists')) throw thrown
+        return this.#namespace(clusterID, signal)
+      }
     }
     if (found.metadata.labels?.[clusterLabel] !== clusterID) {
       throw conflict(

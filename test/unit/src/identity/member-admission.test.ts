@@ -24,11 +24,19 @@ const hourMs = 3_600_000
 describe('joining', () => {
   let clock: ManualClock
   let hub: MemoryCluster
+  /** Comes in between when a namespace is about to be created. */
+  let beforeNamespace: (() => Promise<void>) | undefined
   let authority: Identity
   let admission: MemberAdmission
   beforeEach(async () => {
     clock = manualClock()
-    hub = new MemoryCluster({ name: 'hub', clock })
+    beforeNamespace = undefined
+    hub = new MemoryCluster({
+      name: 'hub',
+      clock,
+      intercept: ({ verb, resource: { plural } }) =>
+        verb === 'create' && plural === 'namespaces' ? beforeNamespace?.() : undefined,
+    })
     authority = await makeAuthority('hub', { clock, lifetimeMs: 1000 * hourMs })
     admission = new MemberAdmission({
       hub,
@@ -178,6 +186,21 @@ describe('joining', () => {
     const generationOf = ({ subject }: X509Certificate): number =>
       Number(/generation:(\d+)/.exec(subject)?.[1])
     expect(generationOf(after)).toBeGreaterThan(generationOf(before))
+  })
+
+  it('takes the namespace that another join makes at the same moment', async () => {
+    const labels = { 'hub.isthmus.dev/cluster': 'east' }
+    beforeNamespace = async () => {
+      beforeNamespace = undefined
+      await hub.create(
+        namespaces,
+        { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'member-east', labels } },
+        never,
+      )
+    }
+    expect((await ask({ by: joiner('token1') })).namespace).toBe('member-east')
+    expect(beforeNamespace).toBeUndefined()
+    expect(await memberOf('east')).toMatchObject({ spec: { accepted: true } })
   })
 
   it('does not take over a namespace of somebody else', async () => {
