@@ -1,4 +1,4 @@
-import { unauthorized } from '../../src/kernel/errors.ts'
+import { isReason, unauthorized } from '../../src/kernel/errors.ts'
 import type { Authenticator, UserInfo } from '../contract.ts'
 import type { Guesses } from './guesses.ts'
 
@@ -24,14 +24,26 @@ export function bearerAuthenticator(lookups: readonly TokenLookup[], guesses: Gu
       const { address } = request.peer
       guesses.check(address)
       if (token.length > maxTokenLength) throw unauthorized('bearer token is too long')
-      for (const lookup of lookups) {
-        const user = await lookup(token, signal)
-        if (user !== undefined) return user
+      try {
+        return await userOf(token, lookups, signal)
+      } catch (thrown) {
+        if (isReason(thrown, 'Unauthorized')) guesses.wrong(address)
+        throw thrown
       }
-      guesses.wrong(address)
-      throw unauthorized('unknown bearer token')
     },
   }
+}
+
+async function userOf(
+  token: string,
+  lookups: readonly TokenLookup[],
+  signal: AbortSignal,
+): Promise<UserInfo> {
+  for (const lookup of lookups) {
+    const user = await lookup(token, signal)
+    if (user !== undefined) return user
+  }
+  throw unauthorized('unknown bearer token')
 }
 
 /** RFC 6750 2.1; the scheme is case-insensitive (RFC 9110 11.1). */

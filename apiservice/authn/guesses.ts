@@ -38,7 +38,8 @@ export class Guesses {
 
   wrong(address: string): void {
     const source = sourceOf(address)
-    const guesses = this.#leftOf(source) - 1
+    // Many that were looked at together count no more than one burst.
+    const guesses = Math.max(0, this.#leftOf(source) - 1)
     this.#left.delete(source)
     this.#left.set(source, { guesses, atMs: this.#clock.now() })
     if (this.#left.size <= maxSources) return

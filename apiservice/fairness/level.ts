@@ -53,7 +53,7 @@ export class Seat {
   }
 }
 
-type Waiting = { readonly width: number; enter(seat: Seat): void }
+type Waiting = { readonly width: number; enter(seat: Seat): void; giveUp(why: Rejection): void }
 
 /** Whose requests are under way or wait. */
 type Client = {
@@ -123,8 +123,7 @@ export class Level {
       this.waits.letIn.add(0)
       return new Seat(this, client, width)
     }
-    const { queue, queueOfClient } = this.limits
-    if (client.waiting.size >= queueOfClient || this.#queued >= queue) {
+    if (!this.#mayWait(client)) {
       this.#forgetIdle(client)
       throw this.#refuse('queue-full', 0, signal)
     }
@@ -180,6 +179,19 @@ export class Level {
     return !this.#isLettingIn || (client.waiting.size === 0 && this.#held < this.limits.seats / 2)
   }
 
+  /** Whoever has nothing waiting may wait even when all queues together are full: one of the longest goes. */
+  #mayWait(client: Client): boolean {
+    const { queue, queueOfClient } = this.limits
+    if (client.waiting.size >= queueOfClient) return false
+    if (this.#queued < queue) return true
+    if (client.waiting.size > 0) return false
+    const [longest] = [...this.#inTurn].toSorted((a, b) => b.waiting.size - a.waiting.size)
+    if (longest === undefined || longest.waiting.size < 2) return false
+    const newest = [...longest.waiting].at(-1)
+    newest?.giveUp('queue-full')
+    return true
+  }
+
   #wait(client: Client, width: number, signal: AbortSignal): Promise<Seat> {
     const { clock, limits } = this.#options
     const sinceMs = clock.now()
@@ -198,6 +210,7 @@ export class Level {
       }
       const waiting: Waiting = {
         width,
+        giveUp,
         enter: seat => {
           stop()
           this.waits.letIn.add(waited())

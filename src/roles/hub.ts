@@ -20,7 +20,7 @@ import { every } from '../kernel/work-queue.ts'
 import type { Context, Running } from './context.ts'
 import { type Duty, takeDuties } from './leadership.ts'
 import { type Opened, opening } from './opening.ts'
-import { followPools } from './pools.ts'
+import { FollowedPools, followPools } from './pools.ts'
 import { openFoundation, type RunningServer, type ServerOptions, startServer } from './server.ts'
 import { noExtension, standalone } from './standalone-server.ts'
 
@@ -83,7 +83,12 @@ async function openHub(options: HubOptions, context: Context, opened: Opened): P
   opened.add(() => stop.abort())
   joining.open(admissionOf(running, context))
   const { operator: admin } = running
-  if (options.controllers) duties.push((cluster, inner) => startControllers(cluster, options, inner))
+  if (options.controllers) {
+    const pools = new FollowedPools(options.clusterSetCidrs)
+    if (options.rereadCidrs !== undefined)
+      followPools(options.rereadCidrs, pools, { ...context, signal: stop.signal })
+    duties.push((cluster, inner) => startControllers(cluster, options, pools, inner))
+  }
   const leadership = { name: 'isthmus-hub', timing: options.election, duties }
   const leading = await takeDuties(leadership, running, { ...context, signal: stop.signal })
   running.server.ready(true)
@@ -104,16 +109,20 @@ function admissionOf({ identity, operator: hub }: RunningServer, { clock, log }:
 }
 
 /** Resolves when what is stored has been read and merging goes on. */
-async function startControllers(hub: Cluster, options: HubOptions, context: Context): Promise<void> {
+async function startControllers(
+  hub: Cluster,
+  { quarantineMs }: HubOptions,
+  pools: FollowedPools,
+  context: Context,
+): Promise<void> {
   const { clock, log, metrics, signal } = context
-  const { clusterSetCidrs, quarantineMs } = options
   const sweep = { name: 'remove expired join tokens', intervalMs: tokenSweepMs, clock, log }
   background(sweep.name, log, signal, () =>
     every(sweep, inner => removeExpiredTokens(hub, clock, inner), signal),
   )
-  const flow = startHubFlow({ hub, clusterSetCidrs, quarantineMs, clock, log, metrics }, signal)
+  const flow = startHubFlow({ hub, clusterSetCidrs: pools.cidrs, quarantineMs, clock, log, metrics }, signal)
+  pools.tell(flow, signal)
   await flow.started
-  if (options.rereadCidrs !== undefined) followPools(options.rereadCidrs, flow, context)
 }
 
 /** Reviews joins once the server can be asked by itself. */

@@ -5,8 +5,10 @@ import { EventKind } from '../../src/api/kinds/event.ts'
 import { ImportableKind } from '../../src/api/kinds/importable.ts'
 import { type MemberCluster, MemberClusterKind } from '../../src/api/kinds/member-cluster.ts'
 import { resource } from '../../src/cluster/cluster.ts'
+import { systemClock } from '../../src/kernel/clock.ts'
 import { eventually } from '../support/eventually.ts'
 import { memberClusters, serviceExports, serviceImports } from '../support/memory-fleet.ts'
+import { shownCells } from '../support/table-cells.ts'
 import { type Deployment, type Member, members, oneProcess, separateProcesses } from './deployment.ts'
 import { name, Shop, signal } from './shop.ts'
 
@@ -14,7 +16,7 @@ const importables = resource(ImportableKind)
 
 /** What `kubectl get` shows, by the names of the columns. */
 function columnsOf(member: MemberCluster): Readonly<Record<string, unknown>> {
-  const cells: unknown[] = JSON.parse(tableCells(MemberClusterKind, member).join(''))
+  const cells = shownCells(tableCells(MemberClusterKind, member), systemClock.now())
   return Object.fromEntries(tableColumns(MemberClusterKind).map(({ name }, at) => [name, cells[at]]))
 }
 

@@ -3,6 +3,7 @@ import { bearerAuthenticator } from '../../../../apiservice/authn/bearer-token.t
 import { Guesses } from '../../../../apiservice/authn/guesses.ts'
 import { staticTokens } from '../../../../apiservice/authn/static-tokens.ts'
 import { never } from '../../../../src/kernel/abort.ts'
+import { unauthorized, unavailable } from '../../../../src/kernel/errors.ts'
 import { noMetrics } from '../../../../src/kernel/metrics.ts'
 import { anApiRequest } from '../../../support/api-request.ts'
 import { manualClock } from '../../../support/manual-clock.ts'
@@ -44,4 +45,16 @@ it.each(['Bearer sesam', 'Bearer sesame1', 'Bearer SESAME', `Bearer ${'x'.repeat
 
 it('only the first header counts', async () => {
   await expect(withHeader('Bearer wrong', 'Bearer sesame')).rejects.toMatchObject({ code: 401 })
+})
+
+it.each([
+  ['which nobody knows', (): Promise<undefined> => Promise.resolve(undefined), 429],
+  ['which a lookup refuses', () => Promise.reject(unauthorized('expired')), 429],
+  ['which cannot be looked up', () => Promise.reject(unavailable('no answer')), 503],
+])('after a hundred tokens %s the next is answered with %3$d', async (_, lookup, code) => {
+  const guessed = bearerAuthenticator([lookup], new Guesses({ clock: manualClock(), metrics: noMetrics }))
+  const guess = () =>
+    guessed.authenticate(anApiRequest({ headers: { authorization: ['Bearer wrong'] } }), never)
+  for (let i = 0; i < 100; i++) await guess().catch(() => undefined)
+  await expect(guess()).rejects.toMatchObject({ code })
 })

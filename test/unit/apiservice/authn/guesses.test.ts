@@ -39,6 +39,14 @@ it('an address that has guessed a hundred times is not heard for a while, others
   expect(await metrics.text()).toContain('isthmus_authentication_guesses_refused_total 2')
 })
 
+it('an address whose thousands of guesses were looked at together is heard again as soon', async () => {
+  const { clock, guess, isHeard } = scene()
+  guess(10_000, '192.0.2.1')
+  expect(isHeard('192.0.2.1')).toBe(false)
+  await clock.advance(100)
+  expect(isHeard('192.0.2.1')).toBe(true)
+})
+
 it('an address that rests has all its guesses again, and no more', async () => {
   const { clock, guess, isHeard } = scene()
   guess(100, '192.0.2.1')

@@ -118,15 +118,21 @@ describe('a level', () => {
     expect(inside.map(one => one.name)).toEqual(['a', 'b'])
   })
 
-  it('refuses with 429 what a full queue cannot hold: that of the client, and that of all', () => {
-    const { askTimes, level } = scene({ queueOfClient: 3, queue: 5 })
+  it('refuses with 429 what a full queue cannot hold: that of the client, and that of all', async () => {
+    const { ask, askTimes, level, refused } = scene({ queueOfClient: 3, queue: 5 })
     const full = expect.objectContaining({ code: 429, details: { retryAfterSeconds: 1 } })
     askTimes(5, 'a')
     expect(() => level.enter('a', 1, never)).toThrow(full)
     askTimes(2, 'b')
     askTimes(2, 'c')
-    expect(() => level.enter('d', 1, never)).toThrow(full)
-    expect(level.rejected).toEqual({ 'queue-full': 2, 'time-out': 0, cancelled: 0 })
+    expect(() => level.enter('c', 1, never)).toThrow(full)
+    // Who has nothing waiting takes the place of the newest of the longest queue.
+    expect(['d', 'e', 'f'].map(name => ask(name))).toEqual([true, true, true])
+    await settled()
+    expect(refused).toEqual([full, full, full])
+    expect(() => level.enter('g', 1, never)).toThrow(full)
+    expect(level.queued).toBe(5)
+    expect(level.rejected).toEqual({ 'queue-full': 6, 'time-out': 0, cancelled: 0 })
   })
 
   it('refuses with 429 what has waited for too long', async () => {

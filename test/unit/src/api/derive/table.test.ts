@@ -2,16 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { sampleOf } from '../../../../../src/api/derive/sample.ts'
 import { type TableCells, tableCells, tableColumns } from '../../../../../src/api/derive/table.ts'
 import { applyDefaults } from '../../../../../src/api/derive/validate.ts'
-import { ageText } from '../../../../../src/api/duration.ts'
 import { kinds } from '../../../../../src/api/kinds/index.ts'
 import type { KubeObject } from '../../../../../src/api/meta.ts'
 import { aCondition, anExport, anImport, kindNamed } from '../../../../support/mcs-objects.ts'
+import { shownCells } from '../../../../support/table-cells.ts'
 
 const nowMs = Date.parse('2026-01-02T03:04:05Z')
 
-function cellsOf(cells: TableCells, at = nowMs): readonly unknown[] {
-  return JSON.parse(cells.map(piece => (typeof piece === 'string' ? piece : ageText(piece, at))).join(''))
-}
+const cellsOf = (cells: TableCells, at = nowMs): readonly unknown[] => shownCells(cells, at)
 
 /** What kubectl prints: header and one row, `wide` columns in brackets. */
 function printed(name: string, object: KubeObject): Readonly<Record<string, unknown>> {
