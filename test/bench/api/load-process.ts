@@ -53,10 +53,18 @@ function openAll(server: Job['server'], count: number): Promise<Connection[]> {
   )
 }
 
-/** Each connection does one unit after the other until the time is over; those under way are waited for. */
-async function timed(job: Timed, unit: Unit): Promise<Done> {
+/**
+ * Each connection does one unit after the other until the time is over; those under way are waited for. What is prepared
+ * before takes none of the time.
+ */
+async function timed(
+  job: Timed,
+  unit: Unit,
+  prepare?: (connection: Connection) => Promise<void>,
+): Promise<Done> {
   const connections = await openAll(job.server, job.clients)
   try {
+    if (prepare !== undefined) await Promise.all(connections.map(prepare))
     let done = 0
     const started = performance.now()
     const until = started + job.durationMs
@@ -135,20 +143,24 @@ async function patchStatus(connection: Connection, path: string, n: number): Pro
 
 type OfMany = Of<'list' | 'paged' | 'table'>
 
-/** The first answer of a connection is read, the others have to be as long. */
+/** One answer for each connection is read before, those that count have to be as long. */
 function lists(job: OfMany): Promise<Done> {
   const path = collectionPath(job)
   const accept = job.type === 'table' ? tableType : 'application/json'
+  const read = job.type === 'paged' ? walk : once
   const lengths = new Map<Connection, number>()
-  return timed(job, async connection => {
-    const length = lengths.get(connection)
-    const read = job.type === 'paged' ? walk : once
-    const { bytes, items } = await read({ connection, path, accept, counts: length === undefined })
-    if (length === undefined && items !== job.count) throw new Error(`${items} of ${job.count} are listed`)
-    if (length !== undefined && Math.abs(bytes / length - 1) > bigRead)
-      throw new Error(`a list of ${bytes} bytes after one of ${length}`)
+  const prepare = async (connection: Connection): Promise<void> => {
+    const { bytes, items } = await read({ connection, path, accept, counts: true })
+    if (items !== job.count) throw new Error(`${items} of ${job.count} are listed`)
     lengths.set(connection, bytes)
-  })
+  }
+  const unit = async (connection: Connection): Promise<void> => {
+    const { bytes } = await read({ connection, path, accept, counts: false })
+    const length = lengths.get(connection) ?? 0
+    if (Math.abs(bytes / length - 1) > bigRead)
+      throw new Error(`a list of ${bytes} bytes after one of ${length}`)
+  }
+  return timed(job, unit, prepare)
 }
 
 type Read = {
@@ -207,10 +219,13 @@ async function watches(job: Of<'watch'>): Promise<Done> {
     )
     if (codes.some(code => code !== 200))
       throw new Error(`watches answered ${[...new Set(codes)].join(', ')}`)
-    const started = performance.now()
+    let started = 0
     const isBehind = (writes: number): boolean => writes * job.watchers - events >= maxBehind * job.watchers
     const wait = waiterOf(watchers)
-    const writes = await write(job, written => wait(() => !isBehind(written())))
+    const begin = async (): Promise<void> => {
+      started = performance.now()
+    }
+    const writes = await write(job, written => wait(() => !isBehind(written())), begin)
     await wait(() => events >= writes * job.watchers)
     const seconds = (performance.now() - started) / 1000
     const wrong = seen.filter(count => count !== writes).length
@@ -236,14 +251,19 @@ function waiterOf(watchers: readonly Connection[]): Wait {
   }
 }
 
-async function write(job: Of<'watch'>, ready: (written: () => number) => Promise<void>): Promise<number> {
+async function write(
+  job: Of<'watch'>,
+  ready: (written: () => number) => Promise<void>,
+  begin: () => Promise<void>,
+): Promise<number> {
   const path = collectionPath(job)
   let writes = 0
-  await timed(job, async (connection, n) => {
+  const unit = async (connection: Connection, n: number): Promise<void> => {
     await ready(() => writes)
     writes++
     await patchStatus(connection, `${path}/${seedName(n % job.count)}`, n)
-  })
+  }
+  await timed(job, unit, begin)
   return writes
 }
 
