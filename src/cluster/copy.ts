@@ -1,6 +1,11 @@
 import type { ObjectMeta } from '../api/meta.ts'
 import type { Ref } from './cluster.ts'
 
+/** Versions of objects are compared as numbers, as KEP-5504 allows. */
+export function isLater(resourceVersion: string, than: string): boolean {
+  return Number(resourceVersion) > Number(than)
+}
+
 /** Objects of one resource, by namespace and name. */
 export class Copy<O extends { readonly metadata: ObjectMeta }> {
   readonly #namespaces = new Map<string, Map<string, O>>()
@@ -25,5 +30,15 @@ export class Copy<O extends { readonly metadata: ObjectMeta }> {
   list(namespace?: string): readonly O[] {
     if (namespace !== undefined) return [...(this.#namespaces.get(namespace)?.values() ?? [])]
     return [...this.#namespaces.values()].flatMap(objects => [...objects.values()])
+  }
+
+  /** The one that was written last. */
+  newest(): O | undefined {
+    let newest: O | undefined
+    for (const object of this.list()) {
+      const version = object.metadata.resourceVersion ?? '0'
+      if (isLater(version, newest?.metadata.resourceVersion ?? '0')) newest = object
+    }
+    return newest
   }
 }

@@ -13,7 +13,7 @@ import {
   type Resource,
   type Selection,
 } from './cluster.ts'
-import { Copy } from './copy.ts'
+import { Copy, isLater } from './copy.ts'
 
 type WithMetadata = { readonly metadata: ObjectMeta }
 
@@ -70,10 +70,6 @@ function withoutManagers<O extends WithMetadata>(object: O): O {
   return { ...object, metadata }
 }
 
-function isLater(resourceVersion: string, than: string): boolean {
-  return Number(resourceVersion) > Number(than)
-}
-
 /** Whether the copy has this version, or one after it, before the watch tells of it. */
 function isNoted(there: string, told: string): boolean {
   return Number(there) >= Number(told)
@@ -92,6 +88,8 @@ class ListWatch<O extends WithMetadata> implements Informer<O> {
   #failures = 0
   /** A watch has ended: the server may have been restored from a backup before the next one begins. */
   #wasCut: boolean = false
+  /** What is known may be of another history than what the server has. */
+  #wasPutBack: boolean = false
   #hasSynced = false
 
   constructor(cluster: InformerSource, resource: Resource<O>, options: InformerOptions) {
@@ -159,7 +157,8 @@ class ListWatch<O extends WithMetadata> implements Informer<O> {
 
   /**
    * A watch from a revision that the server has not reached waits in silence until it does, and then misses what came
-   * before: so the server is asked where it is.
+   * before: so the server is asked where it is. One that was put back may have come as far again meanwhile, with other
+   * changes: so it is also asked for the newest object that is known.
    */
   async #compareRevisions(signal: AbortSignal): Promise<void> {
     if (this.#resourceVersion === undefined) {
@@ -167,13 +166,21 @@ class ListWatch<O extends WithMetadata> implements Informer<O> {
       return
     }
     const seen = this.#seen
+    const newest = this.#copy.newest()?.metadata
     const { fieldSelector, namespace } = selectionOf(this.#options)
-    const none = [fieldSelector, `metadata.name=${nobody}`].filter(part => part !== undefined).join(',')
-    const selection = { ...(namespace === undefined ? {} : { namespace }), fieldSelector: none }
-    const { resourceVersion } = await this.#cluster.list(this.#resource, selection, signal)
+    const one = [fieldSelector, `metadata.name=${newest?.name ?? nobody}`].filter(part => part !== undefined)
+    const selection = { ...(namespace === undefined ? {} : { namespace }), fieldSelector: one.join(',') }
+    const { items, resourceVersion } = await this.#cluster.list(this.#resource, selection, signal)
     this.#wasCut = false
-    if (Number(resourceVersion) >= Number(seen)) return
+    const found = items.find(({ metadata }) => metadata.namespace === newest?.namespace)?.metadata
+    const isBehind = isLater(seen, resourceVersion)
+    // One that is not there any more may have been deleted as well.
+    const isOther =
+      newest !== undefined && isLater(newest.resourceVersion ?? '0', found?.resourceVersion ?? '0')
+    if (!isBehind && !isOther) return
     this.#resourceVersion = undefined
+    this.#wasPutBack = true
+    if (!isBehind && found === undefined) return
     this.#options.log.warn('the server has gone back to an earlier revision, listing again', {
       seen,
       now: resourceVersion,
@@ -183,7 +190,8 @@ class ListWatch<O extends WithMetadata> implements Informer<O> {
   async #relist(signal: AbortSignal): Promise<void> {
     const listed = await this.#cluster.list(this.#resource, selectionOf(this.#options), signal)
     // Behind what was seen: the server was restored, and equal versions may be those of other objects.
-    const restored = Number(listed.resourceVersion) < Number(this.#seen)
+    const restored = this.#wasPutBack || isLater(this.#seen, listed.resourceVersion)
+    this.#wasPutBack = false
     const kept = new Set(listed.items.map(object => keyOf(object.metadata)))
     for (const object of this.#copy.list()) if (!kept.has(keyOf(object.metadata))) this.#remove(object)
     for (const object of listed.items) {

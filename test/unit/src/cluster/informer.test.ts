@@ -214,44 +214,61 @@ describe('an informer', () => {
     expect(changes).toEqual(['-gone', '-again', '+again', '~changed', '+new'])
   })
 
-  it('lists again when the server comes back with an earlier state, and takes nothing for known', async () => {
-    const clock = manualClock()
-    const log = memoryLogger()
-    const servers = ['before', 'restored'].map(name => new MemoryCluster({ name, clock }))
-    const [before, restored] = servers
-    if (before === undefined || restored === undefined) throw new Error('two servers')
-    await restored.create(configMaps, aConfigMap('a', 'restored'), never)
-    for (const name of ['a', 'b', 'c']) await before.create(configMaps, aConfigMap(name), never)
-    const at: { server: MemoryCluster; away: boolean } = { server: before, away: false }
-    const reached = (): MemoryCluster => {
-      if (at.away) throw unavailable('away')
-      return at.server
-    }
-    const source: InformerSource = {
-      name: 'hub',
-      list: async (...args) => reached().list(...args),
-      async *watch(...args) {
-        yield* reached().watch(...args)
-      },
-    }
-    const informer = startInformer(source, configMaps, { clock, log, random: () => 1 }, never)
-    const changes: string[] = []
-    informer.onChange(change => changes.push(sign(change)))
-    await informer.synced
-    await settled()
-    at.away = true
-    before.endWatches()
-    await settled()
-    changes.length = 0
-    at.server = restored
-    at.away = false
-    await clock.advance(1_000)
-    expect(changes.toSorted((a, b) => (a < b ? -1 : 1))).toEqual(['+a', '-a', '-b', '-c'])
-    expect(informer.list()).toMatchObject([{ data: { value: 'restored' } }])
-    await restored.create(configMaps, aConfigMap('d'), never)
-    await settled()
-    expect(changes.at(-1)).toBe('+d')
-  })
+  it.each([
+    ['', 0, [] as readonly string[]],
+    [' that has come as far again', 10, []],
+    [' that has come as far again without the newest object', 10, ['c']],
+  ])(
+    'lists again when the server comes back with an earlier state%s, and takes nothing for known',
+    async (_, more, gone) => {
+      const clock = manualClock()
+      const log = memoryLogger()
+      const servers = ['before', 'restored'].map(name => new MemoryCluster({ name, clock }))
+      const [before, restored] = servers
+      if (before === undefined || restored === undefined) throw new Error('two servers')
+      for (const name of ['a', 'c'].filter(each => !gone.includes(each))) {
+        await restored.create(configMaps, aConfigMap(name, 'restored'), never)
+      }
+      for (let n = 0; n < more; n++) {
+        const other = await restored.create(configMaps, aConfigMap('other'), never)
+        await restored.delete(configMaps, other.metadata, { signal: never })
+      }
+      for (const name of ['a', 'b', 'b2', 'c']) await before.create(configMaps, aConfigMap(name), never)
+      const at: { server: MemoryCluster; away: boolean } = { server: before, away: false }
+      const reached = (): MemoryCluster => {
+        if (at.away) throw unavailable('away')
+        return at.server
+      }
+      const source: InformerSource = {
+        name: 'hub',
+        list: async (...args) => reached().list(...args),
+        async *watch(...args) {
+          yield* reached().watch(...args)
+        },
+      }
+      const informer = startInformer(source, configMaps, { clock, log, random: () => 1 }, never)
+      const changes: string[] = []
+      informer.onChange(change => changes.push(sign(change)))
+      await informer.synced
+      await settled()
+      at.away = true
+      before.endWatches()
+      await settled()
+      changes.length = 0
+      at.server = restored
+      at.away = false
+      await clock.advance(1_000)
+      const kept = ['a', 'c'].filter(each => !gone.includes(each))
+      expect(changes.toSorted((a, b) => (a < b ? -1 : 1))).toEqual([
+        ...kept.map(each => `+${each}`),
+        ...['-a', '-b', '-b2', '-c'],
+      ])
+      expect(informer.list()).toMatchObject(kept.map(() => ({ data: { value: 'restored' } })))
+      await restored.create(configMaps, aConfigMap('d'), never)
+      await settled()
+      expect(changes.at(-1)).toBe('+d')
+    },
+  )
 
   it('tries again after a growing delay while the server is away', async () => {
     const server: { down: boolean } = { down: true }
