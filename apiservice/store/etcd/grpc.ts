@@ -90,11 +90,12 @@ const options: ClientOptions = {
 }
 
 /** How `@grpc/grpc-js` says that a call never reached a server. */
-const notBegun = /^(?:No connection established|Name resolution failed)/
+const notBegun = /^(?:No connection established|Name resolution failed|Channel closed before call started)/
 
 export class GrpcChannel {
   readonly #options: GrpcOptions
   readonly #calls = new Set<Call>()
+  readonly #streams = new Set<Call>()
   #client: Client | undefined
 
   constructor(grpcOptions: GrpcOptions) {
@@ -108,8 +109,14 @@ export class GrpcChannel {
     withinMs: number,
   ): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      const client = this.#connected()
       const { path, requestSerialize, responseDeserialize } = method
+      let client: Client
+      try {
+        client = this.#connected()
+      } catch (thrown) {
+        reject(neverBegan(thrown))
+        return
+      }
       let isLate = false
       const call = client.makeUnaryRequest(
         path,
@@ -130,6 +137,7 @@ export class GrpcChannel {
       this.#calls.add(call)
       const cancelTimer = this.#options.clock.after(withinMs, () => {
         isLate = true
+        this.#forget(client)
         call.cancel()
       })
     })
@@ -140,7 +148,7 @@ export class GrpcChannel {
     try {
       return this.#stream(method, listener)
     } catch (thrown) {
-      const error = new GrpcError(grpcCode.unavailable, errorText(thrown), false)
+      const error = neverBegan(thrown)
       queueMicrotask(() => listener.end(error))
       const ignore = (): void => undefined
       return { send: ignore, pause: ignore, resume: ignore, cancel: ignore }
@@ -153,12 +161,12 @@ export class GrpcChannel {
   ): GrpcStream<Question> {
     const client = this.#connected()
     const stream = client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, metadata)
-    this.#calls.add(stream)
+    this.#streams.add(stream)
     stream.on('data', (answer: Answer) => listener.message(answer))
     // The status says the same.
     stream.on('error', () => undefined)
     stream.on('status', ({ code, details }) => {
-      this.#calls.delete(stream)
+      this.#streams.delete(stream)
       listener.end(code === grpcCode.ok ? undefined : this.#failure(client, code, details))
     })
     return {
@@ -175,6 +183,12 @@ export class GrpcChannel {
   drop(): void {
     this.#forget(this.#client)
     for (const call of this.#calls) call.cancel()
+    this.endStreams()
+  }
+
+  /** Calls with one answer go on. */
+  endStreams(): void {
+    for (const stream of this.#streams) stream.cancel()
   }
 
   #connected(): Client {
@@ -206,6 +220,11 @@ export class GrpcChannel {
     const isOurs = code === status.CANCELLED
     return new GrpcError(isOurs ? grpcCode.unavailable : code, message, !notBegun.test(message))
   }
+}
+
+/** The files for a connection may be missing while they are replaced. */
+function neverBegan(thrown: unknown): GrpcError {
+  return new GrpcError(grpcCode.unavailable, errorText(thrown), false)
 }
 
 /** Addresses may not stand where TLS names a server, and the library puts the one that it dials there. */
