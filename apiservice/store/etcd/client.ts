@@ -24,10 +24,13 @@ import {
   watchRequest,
 } from './messages.ts'
 import { methods } from './methods.ts'
+import { requireRelease } from './release.ts'
 
 export type EtcdClientOptions = {
   /** `http://host:port` or `https://host:port` of each member that is asked. */
   readonly servers: readonly URL[]
+  /** What the store is called in sentences. */
+  readonly place: string
   readonly tls: () => TlsFiles
   readonly clock: Clock
   readonly log: Logger
@@ -86,9 +89,30 @@ export class EtcdClient {
     return status
   }
 
-  /** Every change of the keys from a revision on. */
-  watch(range: KeyRange, from: Revision, listener: WatchListener): EtcdWatch {
+  /** Throws `StoreOpenError` when a member that answers is too old, and `GrpcError` when none answers. */
+  async requireSound(): Promise<void> {
+    const asked = this.#channels.map((_, at) => this.#ask(at, methods.status, {}))
+    for (const member of await Promise.allSettled(asked)) {
+      if (member.status === 'fulfilled') requireRelease(member.value.version, this.#options.place)
+    }
+    await Promise.any(asked).catch(() => asked[0])
+  }
+
+  /** The member for the next watch. Throws when it does not answer or is too old; later it is another one. */
+  async soundMember(): Promise<number> {
     const at = this.#current
+    const { version } = await this.#ask(at, methods.status, {})
+    try {
+      requireRelease(version, this.#options.place)
+    } catch (thrown) {
+      if (at === this.#current) this.#current++
+      throw thrown
+    }
+    return at
+  }
+
+  /** Every change of the keys from a revision on. */
+  watch(range: KeyRange, from: Revision, listener: WatchListener, at = this.#current): EtcdWatch {
     const done = this.#instruments.began('Watch')
     let isCancelled = false
     const stream = this.#channel(at).open(methods.watch, {
@@ -118,23 +142,30 @@ export class EtcdClient {
   /** Tries again, with the next member, what has surely not happened or changes nothing. */
   async #persist<Q, Answer>(method: Method<Q, Answer>, question: Q, signal: AbortSignal): Promise<Answer> {
     const { clock } = this
-    const until = clock.now() + persistMs
-    const withinMs = isWrite(method) ? writeWithinMs : readWithinMs
-    for (;;) {
-      const at = this.#current
-      const done = this.#instruments.began(nameOf(method))
+    for (const until = clock.now() + persistMs; ; ) {
       try {
-        const answer = await this.#channel(at).call(method, question, withinMs)
-        done(undefined)
-        return answer
+        return await this.#ask(this.#current, method, question)
       } catch (thrown) {
-        const error =
-          thrown instanceof GrpcError ? thrown : new GrpcError(grpcCode.unknown, errorText(thrown))
-        done(error)
-        this.#leave(at, error)
-        if (!mayTryAgain(method, error) || clock.now() >= until) throw error
+        const mayTry = thrown instanceof GrpcError && mayTryAgain(method, thrown)
+        if (!mayTry || clock.now() >= until) throw thrown
       }
       await sleep(clock, retryMs, signal)
+    }
+  }
+
+  /** Asks one member once. Rejects with `GrpcError`. */
+  async #ask<Q, Answer>(at: number, method: Method<Q, Answer>, question: Q): Promise<Answer> {
+    const done = this.#instruments.began(nameOf(method))
+    try {
+      const withinMs = isWrite(method) ? writeWithinMs : readWithinMs
+      const answer = await this.#channel(at).call(method, question, withinMs)
+      done(undefined)
+      return answer
+    } catch (thrown) {
+      const error = thrown instanceof GrpcError ? thrown : new GrpcError(grpcCode.unknown, errorText(thrown))
+      done(error)
+      this.#leave(at, error)
+      throw error
     }
   }
 
@@ -147,12 +178,17 @@ export class EtcdClient {
   /** Later requests go to the next member. */
   #leave(at: number, error: GrpcError): void {
     if (error.code !== grpcCode.unavailable && error.code !== grpcCode.deadlineExceeded) return
-    if (error.code === grpcCode.deadlineExceeded) this.#channel(at).drop()
     if (at !== this.#current) return
     this.#current++
-    if (this.#channels.length > 1) this.#options.log.debug('next etcd member', { error: error.message })
+    if (this.#channels.length === 1) return
+    // A watch at a member that stands still goes on at another; writes there may yet be answered.
+    if (error.code === grpcCode.deadlineExceeded) this.#channel(at).endStreams()
+    this.#options.log.debug('next etcd member', { error: error.message })
   }
 }
+
+/** What is asked of etcd. */
+export type EtcdRequests = Pick<EtcdClient, keyof EtcdClient>
 
 type AnyMethod = Pick<Method<never, unknown>, 'path'>
 

@@ -37,8 +37,11 @@ export class Compaction {
   async to(floor: Revision, signal: AbortSignal): Promise<void> {
     const { client, layout } = this.#parts
     while (this.floor < floor) {
-      const moved = await moveFloor(client, layout, { ...this.#mark, floor }, signal)
-      this.#set(moved ?? (await readFloor(client, layout, signal)))
+      const known = this.#mark
+      const moved = await moveFloor(client, layout, { ...known, floor }, signal)
+      const mark = moved ?? (await readFloor(client, layout, signal))
+      if (mark.changedAt <= known.changedAt) throw new Error('etcd went back: the floor is an older one')
+      this.#set(mark)
       if (moved !== undefined) await this.#compact(floor, signal)
     }
   }

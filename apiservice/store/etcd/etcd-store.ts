@@ -4,7 +4,7 @@
  * answered when memory has seen it. A read first learns etcd's newest revision and waits until memory is there, so that
  * what any server has answered is seen on every other one.
  */
-import { background, errorText, sleep } from '../../../src/kernel/abort.ts'
+import { background, errorText, sleep, unlessAborted } from '../../../src/kernel/abort.ts'
 import { StatusError, unavailable } from '../../../src/kernel/errors.ts'
 import { every } from '../../../src/kernel/work-queue.ts'
 import type {
@@ -24,7 +24,7 @@ import { writeVerbs } from '../write-verbs.ts'
 import { Barrier } from './barrier.ts'
 import { Compaction } from './compaction.ts'
 import { Feed } from './feed.ts'
-import { type Loaded, type LoadParts, load } from './loading.ts'
+import { type Loaded, type LoadParts, load, mustBeThere } from './loading.ts'
 import { requireKnown } from './markers.ts'
 import type { WatchedEvent } from './messages.ts'
 import { Progress } from './progress.ts'
@@ -130,6 +130,7 @@ export class EtcdStore implements Store {
     this.#mustBeOpen()
     const floor = Math.min(revision, this.revision())
     await this.#replica.forget(floor)
+    await this.current()
     try {
       await this.#compaction.to(floor, this.#closing.signal)
     } catch (thrown) {
@@ -142,9 +143,13 @@ export class EtcdStore implements Store {
     return this.#closed
   }
 
-  /** Resolves when memory is there for the first time. */
-  async opened(): Promise<void> {
-    await this.#feed.opened
+  /** Resolves when memory is there for the first time. Throws when etcd opens no watch in time. */
+  async opened(withinMs: number): Promise<void> {
+    const late = new AbortController()
+    const cancel = this.#parts.client.clock.after(withinMs, () =>
+      late.abort(new Error(this.#feed.fault ?? `etcd has opened no watch within ${withinMs / 1000} s`)),
+    )
+    await unlessAborted(this.#feed.opened, late.signal).finally(cancel)
     await this.current()
   }
 
@@ -203,9 +208,9 @@ export class EtcdStore implements Store {
   /** etcd's newest revision. One that lies before what memory holds was put back from a backup. */
   async #newest(): Promise<Revision> {
     const { client, layout } = this.#parts
-    const before = this.#progress.revision
+    const { revision: before, epoch } = this.#progress
     const { newest } = await client.range({ key: layout.format, countOnly: true }, this.#closing.signal)
-    if (newest < before) this.#feed.lose(`etcd went back from revision ${before} to ${newest}`)
+    if (newest < before) this.#feed.lose(`etcd went back from revision ${before} to ${newest}`, epoch)
     return newest
   }
 
@@ -244,7 +249,7 @@ export class EtcdStore implements Store {
     const old = this.#replica
     while (!signal.aborted) {
       try {
-        const { replica, mark } = await load(this.#parts, signal)
+        const { replica, mark } = await load(this.#parts, signal, mustBeThere)
         this.#replica = replica
         this.#compaction = new Compaction(this.#parts, mark)
         this.#progress.restart(mark.floor)
@@ -265,11 +270,11 @@ export class EtcdStore implements Store {
 
   /** Compacts it; and finds out whether it takes writes again, also when nobody sends one any more. */
   async #lookAfter(): Promise<void> {
+    // The floor of an etcd that was put back does not come from memory.
+    await this.current()
     await this.#compaction.follow(this.oldest(), this.#closing.signal)
     const { errors } = await this.#parts.client.status(this.#closing.signal)
     this.#isFull = errors.some(error => error.includes('NOSPACE'))
-    if (this.#writeFault === undefined) return
-    await this.current()
     this.#writeFault = undefined
   }
 

@@ -1,12 +1,13 @@
 import { background, errorText, never, sleep } from '../../../src/kernel/abort.ts'
+import { unavailable } from '../../../src/kernel/errors.ts'
 import type { Logger } from '../../../src/kernel/log.ts'
 import { turn } from '../../../src/kernel/turn.ts'
-import type { EtcdClient, EtcdWatch } from './client.ts'
+import type { EtcdRequests, EtcdWatch, WatchListener } from './client.ts'
 import type { KeyRange, WatchAnswer, WatchedEvent } from './messages.ts'
 import type { Progress } from './progress.ts'
 
 type FeedParts = {
-  readonly client: EtcdClient
+  readonly client: Pick<EtcdRequests, 'clock' | 'soundMember' | 'watch'>
   readonly range: KeyRange
   readonly progress: Progress
   readonly log: Logger
@@ -17,6 +18,8 @@ type FeedParts = {
 }
 
 type End = { readonly why: string; readonly isLost: boolean }
+
+const closed: End = { why: 'closed', isLost: false }
 
 const firstRetryMs = 50
 const maxRetryMs = 2_000
@@ -35,7 +38,7 @@ export class Feed {
   #waiting = 0
   #heardAt = 0
   #isAsking: boolean = false
-  #lost: string | undefined
+  #loss: { readonly why: string; readonly epoch: number } | undefined
   readonly #opened = Promise.withResolvers<void>()
   /** What has come of an answer whose rest follows. */
   readonly #parted: WatchedEvent[] = []
@@ -46,7 +49,7 @@ export class Feed {
 
   /** Why nothing is heard of etcd at the moment. */
   get fault(): string | undefined {
-    return this.#fault
+    return this.#lost ?? this.#fault
   }
 
   /** Resolves when the watch is open for the first time. */
@@ -70,6 +73,8 @@ export class Feed {
   /** Resolves when everything up to a revision is in memory, whether it touched keys of ours or not. */
   async reached(revision: number, withinMs: number): Promise<void> {
     const { progress, log } = this.#parts
+    const lost = this.#lost
+    if (lost !== undefined) throw unavailable(`the store is read again: ${lost}`)
     if (revision <= progress.revision) return
     this.#waiting++
     if (!this.#isAsking) background('progress of etcd', log, never, () => this.#ask())
@@ -84,10 +89,16 @@ export class Feed {
     }
   }
 
-  /** What memory holds is not what etcd holds. */
-  lose(why: string): void {
-    this.#lost = why
+  /** What memory holds since it was read, for the time of `epoch`, is not what etcd holds. */
+  lose(why: string, epoch: number): void {
+    if (epoch !== this.#parts.progress.epoch || this.#lost !== undefined) return
+    this.#loss = { why, epoch }
     this.#watch?.cancel()
+  }
+
+  /** Until memory was read anew. */
+  get #lost(): string | undefined {
+    return this.#loss?.epoch === this.#parts.progress.epoch ? this.#loss.why : undefined
   }
 
   async #ask(): Promise<void> {
@@ -103,8 +114,19 @@ export class Feed {
     }
   }
 
-  /** Resolves when the watch has ended and all that came has been taken in. */
-  #follow(signal: AbortSignal): Promise<End> {
+  /** Resolves when a watch has ended and all that came has been taken in. */
+  async #follow(signal: AbortSignal): Promise<End> {
+    let member: number
+    try {
+      member = await this.#parts.client.soundMember()
+    } catch (thrown) {
+      return { why: errorText(thrown), isLost: false }
+    }
+    if (this.#lost !== undefined) return { why: this.#lost, isLost: true }
+    return signal.aborted ? closed : this.#listen(member, signal)
+  }
+
+  #listen(member: number, signal: AbortSignal): Promise<End> {
     const { client, range, progress } = this.#parts
     const { promise, resolve } = Promise.withResolvers<End>()
     const answers: WatchAnswer[] = []
@@ -115,8 +137,7 @@ export class Feed {
       signal.removeEventListener('abort', onAbort)
       this.#watch = undefined
       const lost = this.#lost
-      this.#lost = undefined
-      resolve(lost === undefined ? (end ?? { why: 'closed', isLost: false }) : { why: lost, isLost: true })
+      resolve(lost === undefined ? (end ?? closed) : { why: lost, isLost: true })
     }
     const take = async (): Promise<void> => {
       isTaking = true
@@ -130,7 +151,7 @@ export class Feed {
     }
     const onAbort = (): void => watch.cancel()
     this.#heardAt = client.clock.now()
-    const watch = client.watch(range, progress.revision + 1, {
+    const listener: WatchListener = {
       answer: answer => {
         this.#heardAt = client.clock.now()
         answers.push(answer)
@@ -141,7 +162,8 @@ export class Feed {
         end ??= { why, isLost: false }
         taking.then(finish, finish)
       },
-    })
+    }
+    const watch = client.watch(range, progress.revision + 1, listener, member)
     let taking: Promise<void> = Promise.resolve()
     this.#watch = watch
     signal.addEventListener('abort', onAbort, { once: true })

@@ -2,7 +2,7 @@
 import type { Revision } from '../../store-contract.ts'
 import { schema } from '../level-format.ts'
 import { StoreOpenError } from '../open-error.ts'
-import type { EtcdClient } from './client.ts'
+import type { EtcdRequests } from './client.ts'
 import type { EtcdLayout } from './layout.ts'
 import type { KeyValue } from './messages.ts'
 
@@ -15,42 +15,46 @@ const firstKeys = 3
 /** Where the history begins, and the change of the key that says so. */
 export type FloorMark = { readonly floor: Revision; readonly changedAt: Revision }
 
-/** Makes the prefix a store when there is nothing below it. Throws `StoreOpenError` where it is none that can be read. */
+/** Undefined when nothing is below the prefix. Throws `StoreOpenError` where it is no store that can be read. */
 export async function readMarkers(
-  client: EtcdClient,
+  client: EtcdRequests,
   layout: EtcdLayout,
   place: string,
   signal: AbortSignal,
-): Promise<FloorMark> {
-  for (;;) {
-    // All as at one moment: another server may be making the store.
-    const { items, count } = await client.range({ ...layout.all, limit: firstKeys }, signal)
-    const marker = items.find(({ key }) => key.equals(layout.format))
-    if (marker !== undefined) {
-      requireKnown(marker.value, place)
-      return readFloor(client, layout, signal)
-    }
-    if (count > 0) {
-      const message = `etcd holds something else below ${place}: choose another prefix with --etcd-prefix`
-      throw new StoreOpenError(place, 'foreign', message)
-    }
-    // Whoever comes second finds the marker of the first.
-    await client.transact(
-      {
-        conditions: [{ key: layout.format, revision: 0 }],
-        operations: [
-          { put: layout.format, value: Buffer.from(JSON.stringify({ format, schema })) },
-          { put: layout.floor, value: floorValue(0) },
-        ],
-      },
-      signal,
-    )
+): Promise<FloorMark | undefined> {
+  // All as at one moment: another server may be making the store.
+  const { items, count } = await client.range({ ...layout.all, limit: firstKeys }, signal)
+  const marker = items.find(({ key }) => key.equals(layout.format))
+  if (marker !== undefined) {
+    requireKnown(marker.value, place)
+    return readFloor(client, layout, signal)
   }
+  if (count === 0) return undefined
+  const message = `etcd holds something else below ${place}: choose another prefix with --etcd-prefix`
+  throw new StoreOpenError(place, 'foreign', message)
+}
+
+/** Makes the prefix a store. Whoever comes second finds the marker of the first. */
+export async function makeMarkers(
+  client: EtcdRequests,
+  layout: EtcdLayout,
+  signal: AbortSignal,
+): Promise<void> {
+  await client.transact(
+    {
+      conditions: [{ key: layout.format, revision: 0 }],
+      operations: [
+        { put: layout.format, value: Buffer.from(JSON.stringify({ format, schema })) },
+        { put: layout.floor, value: floorValue(0) },
+      ],
+    },
+    signal,
+  )
 }
 
 /** Moves the floor unless another server has moved it in between; answers undefined then. */
 export async function moveFloor(
-  client: EtcdClient,
+  client: EtcdRequests,
   layout: EtcdLayout,
   { floor, changedAt }: FloorMark,
   signal: AbortSignal,
@@ -66,7 +70,7 @@ export async function moveFloor(
 }
 
 export async function readFloor(
-  client: EtcdClient,
+  client: EtcdRequests,
   layout: EtcdLayout,
   signal: AbortSignal,
 ): Promise<FloorMark> {

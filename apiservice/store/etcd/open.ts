@@ -7,8 +7,7 @@ import { EtcdClient } from './client.ts'
 import { EtcdStore } from './etcd-store.ts'
 import { GrpcError, type TlsFiles } from './grpc.ts'
 import { EtcdLayout } from './layout.ts'
-import { type Loaded, type LoadParts, load } from './loading.ts'
-import { requireRelease } from './release.ts'
+import { isMade, type Loaded, type LoadParts, load } from './loading.ts'
 
 export type EtcdSettings = {
   /** `http://host:port` or `https://host:port` of each member that is asked. */
@@ -34,12 +33,13 @@ export async function openEtcdStore(options: StoreOptions & { readonly etcd: Etc
   const client = new EtcdClient({ clock: systemClock, ...etcd, log, metrics })
   const { place } = etcd
   const parts: LoadParts = { client, layout: new EtcdLayout(etcd.prefix), place, settings }
+  let store: EtcdStore | undefined
   try {
-    const loaded = await firstLoad(parts)
-    const store = new EtcdStore(parts, loaded)
-    await store.opened()
+    store = new EtcdStore(parts, await firstLoad(parts))
+    await store.opened(openWithinMs)
     return store
   } catch (thrown) {
+    await store?.close()
     client.close()
     if (thrown instanceof StoreOpenError) throw thrown
     throw new StoreOpenError(
@@ -52,11 +52,11 @@ export async function openEtcdStore(options: StoreOptions & { readonly etcd: Etc
 }
 
 async function firstLoad(parts: LoadParts): Promise<Loaded> {
-  const { client, settings, place } = parts
+  const { client, settings } = parts
   for (const until = client.clock.now() + openWithinMs; ; ) {
     try {
-      requireRelease((await client.status(never)).version, place)
-      return await load(parts, never)
+      await client.requireSound()
+      return await load(parts, never, isMade)
     } catch (thrown) {
       if (!(thrown instanceof GrpcError) || client.clock.now() >= until) throw thrown
       settings.log.warn('etcd cannot be reached', { error: thrown.message })

@@ -10,6 +10,7 @@ export class Progress {
   /** The lowest revision first. */
   readonly #waiters: Waiter[] = []
   #revision: Revision = 0
+  #epoch = 0
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -17,6 +18,11 @@ export class Progress {
 
   get revision(): Revision {
     return this.#revision
+  }
+
+  /** Rises whenever memory is read anew; revisions of two epochs do not compare. */
+  get epoch(): number {
+    return this.#epoch
   }
 
   advance(revision: Revision): void {
@@ -29,6 +35,7 @@ export class Progress {
 
   /** For once it may go back: memory was read anew. */
   restart(revision: Revision): void {
+    this.#epoch++
     this.#revision = 0
     this.advance(revision)
   }

@@ -3,7 +3,7 @@ import { objectTooLarge, tooManyRequests, unavailable } from '../../../src/kerne
 import type { ObjectKey, StoredObject, WriteResult } from '../../store-contract.ts'
 import type { Write } from '../batch.ts'
 import type { StoreSettings } from '../options.ts'
-import { type EtcdClient, hasSurelyNotHappened } from './client.ts'
+import { type EtcdRequests, hasSurelyNotHappened } from './client.ts'
 import { GrpcError, grpcCode } from './grpc.ts'
 import { decodeValue, type EtcdLayout, encodeValue } from './layout.ts'
 import type { KeyValue, Operation, Transaction, TransactionAnswer } from './messages.ts'
@@ -15,7 +15,7 @@ type Waiter = {
 }
 
 export type WriteParts = {
-  readonly client: EtcdClient
+  readonly client: EtcdRequests
   readonly layout: EtcdLayout
   readonly settings: StoreSettings
   /** Resolves when a change is in memory. */
@@ -112,7 +112,7 @@ export class Writes {
 
   /** `decided` is called when etcd has decided, or nobody knows. */
   async #write(write: Write, decided: () => void): Promise<WriteResult> {
-    const { client, settings, committed } = this.#parts
+    const { settings, committed } = this.#parts
     const startedAt = settings.clock.now()
     let answer: TransactionAnswer
     let last: Buffer | undefined
@@ -121,7 +121,7 @@ export class Writes {
       if (refused !== undefined) return refused
       const { body, transaction } = this.#transactionOf(write)
       last = body
-      answer = await client.transact(transaction, never)
+      answer = await this.#transact(transaction)
     } catch (thrown) {
       throw this.#failure(thrown)
     } finally {
@@ -134,6 +134,24 @@ export class Writes {
     })
     const made = this.#parts.version(write.key, answer.revision)
     return { done: true, object: made ?? { ...write.key, revision: answer.revision, body: last ?? nothing } }
+  }
+
+  /** A full etcd takes deletions, but not the last state of what is deleted: it goes without then. */
+  async #transact(transaction: Transaction): Promise<TransactionAnswer> {
+    const { client } = this.#parts
+    const { conditions, operations } = transaction
+    try {
+      return await client.transact(transaction, never)
+    } catch (thrown) {
+      const deletions = operations.filter(operation => 'delete' in operation)
+      const isMixed = deletions.length > 0 && deletions.length < operations.length
+      if (!isMixed || !isSpaceExceeded(thrown)) throw thrown
+      this.#parts.failed(full)
+      const answer = await client.transact({ conditions, operations: deletions }, never)
+      // Perhaps the first one was done: the one that fills etcd is.
+      if (!answer.done) throw thrown
+      return answer
+    }
   }
 
   /** etcd takes the revision 0 for a key that is not there. */
@@ -193,7 +211,7 @@ export class Writes {
     if (code === grpcCode.invalidArgument && message.includes('too large')) {
       return objectTooLarge(maxRequestBytes, maxRequestBytes)
     }
-    const isFull = code === grpcCode.resourceExhausted && message.includes('space exceeded')
+    const isFull = isSpaceExceeded(thrown)
     const why = isFull ? full : `etcd: ${message}`
     this.#parts.failed(why)
     if (hasSurelyNotHappened(thrown)) {
@@ -211,6 +229,11 @@ export const full = 'etcd is full'
 
 const nothing = Buffer.alloc(0)
 const isGuarded = { done: false, current: undefined, isGuarded: true } as const
+
+function isSpaceExceeded(thrown: unknown): boolean {
+  if (!(thrown instanceof GrpcError)) return false
+  return thrown.code === grpcCode.resourceExhausted && thrown.message.includes('space exceeded')
+}
 
 /** No two keys share it, whatever their parts contain. */
 function laneOf({ resource, namespace, name }: ObjectKey): string {
