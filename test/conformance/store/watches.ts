@@ -143,12 +143,12 @@ export function describeWatches(test: ReturnType<typeof storeTest>): void {
       const watch = new Recorder(store, inScope(), store.revision())
       const other = new Recorder(store, inScope(), store.revision())
       await other.reached(store.revision())
-      const calls = watch.calls
       const revision = await created(store, aKey('shop/web'))
+      // A store may have told of a write before it answers it.
+      const { calls } = watch
       watch.stop()
       watch.stop()
       await other.reached(revision)
-      expect(watch.events).toEqual([])
       expect(watch.calls).toBe(calls)
     })
 
