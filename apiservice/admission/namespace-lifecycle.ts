@@ -1,6 +1,7 @@
 import { resourceOf } from '../../src/api/kind.ts'
 import { decodeBody } from '../../src/codec/object-bytes.ts'
 import { forbidden, notFound, type ResourceRef, type StatusError } from '../../src/kernel/errors.ts'
+import { madeOnce } from '../../src/kernel/made-once.ts'
 import type { AdmissionAttributes, AdmissionPlugin } from '../contract.ts'
 import type { Store, StoredObject } from '../store-contract.ts'
 
@@ -60,19 +61,15 @@ function terminating({ served, namespace, name }: AdmissionAttributes): StatusEr
 
 /** Namespaces as this server stores them. Each version of one is looked into once. */
 export function storedNamespaces(store: Pick<Store, 'get'>): NamespaceLookup {
-  const known = new WeakMap<StoredObject, 'active' | 'terminating'>()
   return {
     async find(name) {
       const stored = await store.get({ resource: namespaces.resource, namespace: '', name })
-      if (stored === undefined) return undefined
-      const state = known.get(stored) ?? stateOf(stored)
-      known.set(stored, state)
-      return state
+      return stored && stateOf(stored)
     },
   }
 }
 
-function stateOf(stored: StoredObject): 'active' | 'terminating' {
+const stateOf = madeOnce((stored: StoredObject): 'active' | 'terminating' => {
   const { metadata } = decodeBody('v1', 'Namespace', stored)
   return metadata.deletionTimestamp === undefined ? 'active' : 'terminating'
-}
+})

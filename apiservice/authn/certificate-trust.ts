@@ -3,6 +3,7 @@ import { errorText } from '../../src/kernel/abort.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { unauthorized } from '../../src/kernel/errors.ts'
 import type { Logger } from '../../src/kernel/log.ts'
+import { madeOnce } from '../../src/kernel/made-once.ts'
 import { verifyChain } from './certificate-chain.ts'
 
 export type TrustOptions<T> = {
@@ -26,7 +27,6 @@ const maxVerified = 4096
 export class CertificateTrust<T> {
   readonly #options: TrustOptions<T>
   readonly #verified = new Map<string, Verified<T>>()
-  readonly #fingerprints = new WeakMap<Buffer, string>()
   #bundle: string
   #anchors: readonly X509Certificate[]
 
@@ -41,7 +41,7 @@ export class CertificateTrust<T> {
     const [leaf] = sent
     const anchors = this.#currentAnchors()
     if (leaf === undefined || anchors.length === 0) return undefined
-    const fingerprint = this.#fingerprintOf(leaf)
+    const fingerprint = fingerprintOf(leaf)
     const nowMs = this.#options.clock.now()
     const known = this.#verified.get(fingerprint)
     if (known !== undefined && known.notBeforeMs <= nowMs && nowMs <= known.notAfterMs) return known.value
@@ -66,14 +66,6 @@ export class CertificateTrust<T> {
   }
 
   /** All requests of a connection come with the same bytes. */
-  #fingerprintOf(leaf: Buffer): string {
-    const known = this.#fingerprints.get(leaf)
-    if (known !== undefined) return known
-    const made = hash('sha256', leaf, 'hex')
-    this.#fingerprints.set(leaf, made)
-    return made
-  }
-
   #verify(sent: readonly Buffer[], fingerprint: string, nowMs: number): Verified<T> {
     try {
       const { leaf, notBeforeMs, notAfterMs } = verifyChain(sent, this.#anchors, nowMs)
@@ -111,3 +103,5 @@ export function subjectOf(
 ): Readonly<Record<string, string | readonly string[] | undefined>> {
   return { ...leaf.toLegacyObject().subject }
 }
+
+const fingerprintOf = madeOnce((leaf: Buffer) => hash('sha256', leaf, 'hex'))

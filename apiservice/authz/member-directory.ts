@@ -3,6 +3,7 @@ import { apiVersionOf, resourceOf } from '../../src/api/kind.ts'
 import { type MemberCluster, MemberClusterKind } from '../../src/api/kinds/member-cluster.ts'
 import { decodeBody } from '../../src/codec/object-bytes.ts'
 import { qualified } from '../../src/kernel/errors.ts'
+import { madeOnce } from '../../src/kernel/made-once.ts'
 import type { Follow, Store, StoredObject } from '../store-contract.ts'
 import type { MemberAuthorizerOptions, Membership } from './member-rights.ts'
 
@@ -10,11 +11,10 @@ const resource = qualified(resourceOf(MemberClusterKind))
 
 /**
  * Who is a member. Each question is one to the store, whose answers are as new as all that any server of it has answered:
- * whoever is evicted at one server is out at all of them. Each version of a MemberCluster is looked into once.
+ * whoever is evicted at one server is out at all of them.
  */
 export class MemberDirectory implements MemberAuthorizerOptions {
   readonly #store: Pick<Store, 'get'>
-  readonly #known = new WeakMap<StoredObject, Membership>()
   /** As whoever listens was told last, by name. */
   readonly #told = new Map<string, Membership>()
   readonly #listeners = new Set<() => void>()
@@ -30,7 +30,7 @@ export class MemberDirectory implements MemberAuthorizerOptions {
       {
         reset: items => {
           this.#told.clear()
-          for (const item of items) this.#told.set(item.name, this.#membershipOf(item))
+          for (const item of items) this.#told.set(item.name, membershipOf(item))
           this.#changed()
         },
         events: batch => {
@@ -44,7 +44,7 @@ export class MemberDirectory implements MemberAuthorizerOptions {
 
   readonly memberOf = async (id: string): Promise<Membership | undefined> => {
     const stored = await this.#store.get({ resource, namespace: '', name: id })
-    return stored && this.#membershipOf(stored)
+    return stored && membershipOf(stored)
   }
 
   readonly onChange = (listener: () => void): (() => void) => {
@@ -56,15 +56,9 @@ export class MemberDirectory implements MemberAuthorizerOptions {
   #note(type: 'PUT' | 'DELETE', object: StoredObject): boolean {
     const before = this.#told.get(object.name)
     if (type === 'DELETE') return this.#told.delete(object.name)
-    const after = this.#membershipOf(object)
+    const after = membershipOf(object)
     this.#told.set(object.name, after)
     return before?.accepted !== after.accepted || before.generation !== after.generation
-  }
-
-  #membershipOf(stored: StoredObject): Membership {
-    const membership = this.#known.get(stored) ?? read(stored)
-    this.#known.set(stored, membership)
-    return membership
   }
 
   #changed(): void {
@@ -72,7 +66,8 @@ export class MemberDirectory implements MemberAuthorizerOptions {
   }
 }
 
-function read(stored: StoredObject): Membership {
+/** Each version of a MemberCluster is looked into once. */
+const membershipOf = madeOnce((stored: StoredObject): Membership => {
   // The kind's schema has accepted what is stored under its name.
   const { metadata, spec } = decodeBody(
     apiVersionOf(MemberClusterKind),
@@ -84,4 +79,4 @@ function read(stored: StoredObject): Membership {
     generation: spec.credentialGeneration,
     namespace: memberNamespace(stored.name),
   }
-}
+})

@@ -1,6 +1,7 @@
 /** How one object is written: whole, or as its metadata. */
 import { apiVersionOf } from '../../src/api/kind.ts'
 import { headFrom, metadataEnd, openingOf } from '../../src/codec/object-bytes.ts'
+import { madeOnce } from '../../src/kernel/made-once.ts'
 import type { ServedKind } from '../contract.ts'
 import type { StoredObject } from '../store-contract.ts'
 import type { Transform } from './accept.ts'
@@ -16,24 +17,14 @@ export function namesOf(served: ServedKind): Names {
 }
 
 /** The object as it is stored, under the names of the served version: no byte of it is read. */
-export function wholeItems(served: ServedKind): WriteItem {
-  const known = writers.get(served)
-  if (known !== undefined) return known
-  const made = itemsOf(namesOf(served))
-  writers.set(served, made)
-  return made
-}
-
-/** Of what is served, which is as long as the server is. */
-const writers = new WeakMap<ServedKind, WriteItem>()
-
-function itemsOf(names: Names): WriteItem {
-  const opening = openingOf(names.apiVersion, names.kind)
-  return (writer, object) => {
+export const wholeItems: (served: ServedKind) => WriteItem = madeOnce((served: ServedKind) => {
+  const { apiVersion, kind } = namesOf(served)
+  const opening = openingOf(apiVersion, kind)
+  return (writer: ByteWriter, object: StoredObject) => {
     writer.text(headFrom(opening, object.revision, object.body))
     writer.bytes(object.body)
   }
-}
+})
 
 /** PartialObjectMetadata: the stored bytes up to the end of the metadata. */
 export function metadataItems(version: Transform['version']): WriteItem {
@@ -45,11 +36,5 @@ export function metadataItems(version: Transform['version']): WriteItem {
   }
 }
 
-const ends = new WeakMap<Buffer, number>()
-
 /** Looking for it takes longer than all else that is done for an item of a list. */
-function rememberedEnd(body: Buffer): number {
-  const end = ends.get(body) ?? metadataEnd(body)
-  ends.set(body, end)
-  return end
-}
+const rememberedEnd = madeOnce((body: Buffer) => metadataEnd(body))

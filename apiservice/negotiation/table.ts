@@ -1,10 +1,11 @@
 /** Tables (`meta.k8s.io` Table): what kubectl prints. */
+
 import { type TableCells, tableCells, tableColumns } from '../../src/api/derive/table.ts'
-import { perKind } from '../../src/api/derive/visit.ts'
 import { ageText } from '../../src/api/duration.ts'
 import type { AnyKind } from '../../src/api/kind.ts'
 import { decodeBody } from '../../src/codec/object-bytes.ts'
 import { badRequest } from '../../src/kernel/errors.ts'
+import { madeOnce } from '../../src/kernel/made-once.ts'
 import type { ServedKind } from '../contract.ts'
 import type { StoredObject } from '../store-contract.ts'
 import type { Transform } from './accept.ts'
@@ -69,14 +70,9 @@ function writeCells(writer: ByteWriter, cells: TableCells, nowMs: number): void 
 }
 
 /** Lists are made again and again of the same versions of objects, which need not be read each time. */
-const rememberedCells = perKind((kind: AnyKind) => {
-  const known = new WeakMap<StoredObject, TableCells>()
-  return (object: StoredObject): TableCells => {
-    const made = known.get(object) ?? tableCells(kind, decodeBody('', kind.kind, object))
-    known.set(object, made)
-    return made
-  }
-})
+const rememberedCells = madeOnce((kind: AnyKind) =>
+  madeOnce((object: StoredObject): TableCells => tableCells(kind, decodeBody('', kind.kind, object))),
+)
 
 function rowObject(served: ServedKind, version: Transform['version'], include: IncludeObject): WriteItem {
   switch (include) {

@@ -1,9 +1,10 @@
 /** Bounds the nesting of what is stored, so that every stored object can be walked and compared. */
-import { perKind } from '../../src/api/derive/visit.ts'
+
 import type { AnyKind } from '../../src/api/kind.ts'
 import type { KubeObject } from '../../src/api/meta.ts'
 import type { JsonSchema } from '../../src/api/schema.ts'
 import { badRequest } from '../../src/kernel/errors.ts'
+import { madeOnce } from '../../src/kernel/made-once.ts'
 
 const maxStoredDepth = 1_000
 
@@ -19,7 +20,7 @@ export function checkDepth(kind: AnyKind, object: KubeObject): void {
   }
 }
 
-const keepsAnything = perKind((kind: AnyKind) => isOpenWithin(kind.schema))
+const keepsAnything = madeOnce((kind: AnyKind) => isOpenWithin(kind.schema))
 
 function isOpenWithin(schema: JsonSchema): boolean {
   if (schema['x-kubernetes-preserve-unknown-fields'] === true) return true

@@ -2,11 +2,13 @@
  * Which stored objects a list or a watch shows, and as what. Labels and fields of an object version are read out of
  * its bytes once, however many watchers ask, and never when nobody selects by them.
  */
+
 import type { AnyKind } from '../../src/api/kind.ts'
 import type { KubeObject } from '../../src/api/meta.ts'
 import { type Labels, matchesFields, matchesLabels } from '../../src/api/selector.ts'
 import { decodeBody, metadataEnd } from '../../src/codec/object-bytes.ts'
 import { badRequest } from '../../src/kernel/errors.ts'
+import { madeOnce } from '../../src/kernel/made-once.ts'
 import type { View } from '../contract.ts'
 import type { ObjectKey, Scope, StoredObject } from '../store-contract.ts'
 import type { Selectors } from './list-options.ts'
@@ -142,42 +144,29 @@ function both(first: Matcher, second: Matcher): Matcher {
 }
 
 const noLabels: Labels = {}
-const labelCache = new WeakMap<StoredObject, Labels>()
-
-function labelsOf(object: StoredObject): Labels {
-  const known = labelCache.get(object)
-  if (known !== undefined) return known
-  const labels = readLabels(object)
-  labelCache.set(object, labels)
-  return labels
-}
-
 /** A body without this text has no labels; with it the labels may still be another map of that name. */
 const labelsKey = Buffer.from('"labels":{')
 
-function readLabels({ body }: StoredObject): Labels {
+const labelsOf = madeOnce(({ body }: StoredObject): Labels => {
   if (!body.includes(labelsKey)) return noLabels
   const metadata: KubeObject['metadata'] = JSON.parse(`{${body.toString('utf8', 0, metadataEnd(body))}`)
   return metadata.labels ?? noLabels
-}
-
-const fieldCache = new WeakMap<StoredObject, ReadonlyMap<string, string>>()
+})
 
 function fieldOf(kind: AnyKind, object: StoredObject, field: string): string {
   if (field === nameField) return object.name
   if (field === namespaceField) return object.namespace
-  const known = fieldCache.get(object) ?? readFields(kind, object)
-  return known.get(field) ?? ''
+  return fieldsOf(kind)(object).get(field) ?? ''
 }
 
-function readFields(kind: AnyKind, stored: StoredObject): ReadonlyMap<string, string> {
-  const object = decodeBody('', '', stored)
-  const fields = new Map(
-    Object.entries(kind.selectableFields).map(([field, read]) => [field, readField(read, object)]),
-  )
-  fieldCache.set(stored, fields)
-  return fields
-}
+const fieldsOf = madeOnce((kind: AnyKind) =>
+  madeOnce((stored: StoredObject): ReadonlyMap<string, string> => {
+    const object = decodeBody('', '', stored)
+    return new Map(
+      Object.entries(kind.selectableFields).map(([field, read]) => [field, readField(read, object)]),
+    )
+  }),
+)
 
 function readField(read: (object: never) => string, object: KubeObject): string {
   // Stored objects have been accepted by the schema of the kind that declares the reader.

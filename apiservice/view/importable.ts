@@ -4,6 +4,7 @@
  * or goes makes nobody else list again. Slices of a cluster that is no member (any more) name no source and no
  * ClusterSetService names that cluster, so nobody imports them.
  */
+
 import { newlyChanged } from '../../src/api/changed.ts'
 import { memberNamespace } from '../../src/api/cluster-id.ts'
 import { type AnyKind, apiVersionOf } from '../../src/api/kind.ts'
@@ -20,6 +21,7 @@ import type { ObjectMeta } from '../../src/api/meta.ts'
 import { byNamespace } from '../../src/api/order.ts'
 import { wellKnown } from '../../src/api/well-known.ts'
 import { decodeBody, encodeBody, headOf } from '../../src/codec/object-bytes.ts'
+import { madeOnce } from '../../src/kernel/made-once.ts'
 import type { View } from '../contract.ts'
 import type { ObjectKey, Revision, StoredObject } from '../store-contract.ts'
 
@@ -68,8 +70,6 @@ export class ImportableView implements View {
   /** By namespace, for those that ever changed. */
   readonly #since = new Map<string, Revision>()
   #lastChange: Revision = 0
-  /** An object version is read once, whoever asks. */
-  readonly #facts = new WeakMap<StoredObject, Facts>()
   readonly #listeners = new Set<(namespace: string) => void>()
 
   /** Replaces all members, as they are at a revision; watches of those whose own rights have changed end. */
@@ -103,7 +103,7 @@ export class ImportableView implements View {
   visible(namespace: string, object: StoredObject): boolean {
     const reader = this.#members.get(namespace)
     if (reader?.accepted !== true || object.namespace === namespace) return false
-    const { audiences, consumers, released, serviceNamespace } = this.#factsOf(object)
+    const { audiences, consumers, released, serviceNamespace } = factsOf(object)
     if (released) return false
     if (reader.namespaces !== undefined && !reader.namespaces.includes(serviceNamespace)) return false
     if (audiences !== undefined) return audienceOf(audiences, reader.cluster) !== undefined
@@ -111,7 +111,7 @@ export class ImportableView implements View {
   }
 
   render(namespace: string, object: StoredObject): StoredObject {
-    const { apiVersion, audiences, identity, kind } = this.#factsOf(object)
+    const { apiVersion, audiences, identity, kind } = factsOf(object)
     const reader = this.#members.get(namespace)?.cluster ?? ''
     const shown = audienceOf(audiences, reader)?.body() ?? object.body
     const source = this.#members.get(object.namespace)?.cluster
@@ -131,15 +131,13 @@ export class ImportableView implements View {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
-
-  #factsOf(object: StoredObject): Facts {
-    const known = this.#facts.get(object)
-    if (known !== undefined) return known
-    const facts = object.resource === serviceResource ? factsOfService(object) : factsOfSlice(object)
-    this.#facts.set(object, facts)
-    return facts
-  }
 }
+
+/** An object version is read once, whoever asks. */
+const factsOf = madeOnce(
+  (object: StoredObject): Facts =>
+    object.resource === serviceResource ? factsOfService(object) : factsOfSlice(object),
+)
 
 const closing = Buffer.from('}')
 

@@ -2,13 +2,14 @@
  * What a schema says about ownership: which values are owned as a whole and which part by part (`x-kubernetes-list-type`,
  * `x-kubernetes-map-type`). Compiled once for each kind.
  */
+import { madeOnce } from '../../kernel/made-once.ts'
 import type { AnyKind } from '../kind.ts'
 import type { KubeObject } from '../meta.ts'
 import { objectMetaSchema } from '../meta-schema.ts'
 import { byText } from '../order.ts'
 import type { JsonRecord } from '../record.ts'
 import type { JsonSchema } from '../schema.ts'
-import { isOpen, perKind } from './visit.ts'
+import { isOpen } from './visit.ts'
 
 export type ListKey = { readonly name: string; readonly fallback: unknown }
 
@@ -40,7 +41,7 @@ const unowned: ReadonlySet<string> = new Set([
 ])
 
 /** How objects of a kind are owned; apiVersion and kind are not. */
-export const shapeOf: (kind: AnyKind) => Shape = perKind((kind: AnyKind): Shape => {
+export const shapeOf: (kind: AnyKind) => Shape = madeOnce((kind: AnyKind): Shape => {
   const properties = Object.entries(kind.schema.properties ?? {})
   return { type: 'struct', fields: new Map([['metadata', metadata], ...properties.map(field)]) }
 })
@@ -86,7 +87,7 @@ function listShape(schema: JsonSchema): Shape {
  * What a created object is compared with. The Go types of built-in kinds have a spec and a status even when they are
  * empty, so nobody comes to own these two.
  */
-export const emptyOf: (kind: AnyKind) => JsonRecord = perKind((kind: AnyKind): JsonRecord => {
+export const emptyOf: (kind: AnyKind) => JsonRecord = madeOnce((kind: AnyKind): JsonRecord => {
   const structs = kind.strategicMergePatch
     ? ['spec', 'status'].filter(name => kind.schema.properties?.[name]?.properties !== undefined)
     : []

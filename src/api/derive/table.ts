@@ -1,8 +1,8 @@
 /** Table rows and columns of a kind (`meta.k8s.io/v1` Table). */
+import { madeOnce } from '../../kernel/made-once.ts'
 import { type Ages, unknownAge } from '../duration.ts'
 import { type AnyKind, ageColumn, type Column } from '../kind.ts'
 import type { KubeObject } from '../meta.ts'
-import { perKind } from './visit.ts'
 
 export type TableColumn = {
   readonly name: string
@@ -29,7 +29,7 @@ const nameColumn: TableColumn = {
 
 const nameCell = (object: KubeObject) => object.metadata.name
 
-const tableForm = perKind((kind: AnyKind): TableForm => {
+const tableForm = madeOnce((kind: AnyKind): TableForm => {
   const declared = kind.columns.length === 0 ? [ageColumn] : kind.columns
   const named = declared.some(c => c.format === 'name')
   return {

@@ -2,7 +2,9 @@
  * What every write runs: defaults, pruning and structural validation of a kind. Each kind's schema is compiled once,
  * when it is first used.
  */
+
 import type { FieldError } from '../../kernel/field-error.ts'
+import { madeOnce } from '../../kernel/made-once.ts'
 import type { AnyKind } from '../kind.ts'
 import type { KubeObject } from '../meta.ts'
 import { objectMetaSchema } from '../meta-schema.ts'
@@ -10,7 +12,7 @@ import type { JsonSchema } from '../schema.ts'
 import { compileDefaults, type Defaulter } from './defaults.ts'
 import { compilePruner, type Pruner } from './pruning.ts'
 import { type Check, compileCheck } from './structural.ts'
-import { maxFaults, perKind, Walk } from './visit.ts'
+import { maxFaults, Walk } from './visit.ts'
 
 type Root = {
   readonly name: string
@@ -28,7 +30,7 @@ type Compiled = {
 const unchanged: Defaulter = value => value
 const keep: Pruner = value => value
 
-const compiled = perKind((kind: AnyKind): Compiled => {
+const compiled = madeOnce((kind: AnyKind): Compiled => {
   const whole: JsonSchema = {
     ...kind.schema,
     properties: {

@@ -30,15 +30,3 @@ export class Walk {
 export function isOpen(schema: JsonSchema): boolean {
   return schema['x-kubernetes-preserve-unknown-fields'] === true
 }
-
-/** One value for each kind, made when first asked for. */
-export function perKind<K extends object, V>(make: (kind: K) => V): (kind: K) => V {
-  const made = new WeakMap<K, V>()
-  return kind => {
-    const known = made.get(kind)
-    if (known !== undefined) return known
-    const value = make(kind)
-    made.set(kind, value)
-    return value
-  }
-}
