@@ -50,6 +50,7 @@ export default {
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
     owner('fastify', 'apiservice/http'),
     owner('level', 'apiservice/store'),
+    owner('lru-cache', 'apiservice/store'),
     owner('@grpc/grpc-js', 'apiservice/store/etcd'),
     owner('@grpc/proto-loader', 'apiservice/store/etcd'),
     owner('dns2', 'dns'),
