@@ -176,8 +176,10 @@ describe.each([
       const seen = await deployment.client('hub').list(importables, { namespace: 'member-west' }, signal())
       expect(seen.items.filter(({ metadata }) => metadata.name.includes('shop.chosen'))).toEqual([])
     })
-    const { spec } = await shop.readyImport('east', 'chosen')
-    expect(await shop.addressesOf('east', name('chosen'))).toEqual(spec?.ips)
+    const { spec } = await eventually(() => shop.readyImport('east', 'chosen'))
+    await eventually(async () => {
+      expect(await shop.addressesOf('east', name('chosen'))).toEqual(spec?.ips)
+    })
     await allow('east', 'chosen', 'west, north')
     await eventually(async () => {
       const again = await shop.readyImport('west', 'chosen')
