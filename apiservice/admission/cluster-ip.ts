@@ -9,7 +9,7 @@ import type { Follow } from '../store-contract.ts'
 import { ServiceAllocation } from './service-allocation.ts'
 import { withFamilies } from './service-families.ts'
 import { type LedgerOptions, ServiceLedger } from './service-ledger.ts'
-import { hasClusterIp, specOf } from './service-spec.ts'
+import { hasClusterIp, specOf, writesService } from './service-spec.ts'
 
 export type ClusterIpPlugin = AdmissionPlugin & {
   /** Resolves when it is known what stored Services hold; no Service may be written before. */
@@ -23,11 +23,7 @@ export function clusterIpPlugin(options: LedgerOptions): ClusterIpPlugin {
   return {
     name: 'ClusterIP',
     start: (follow, signal) => follow({ resources: ['services'], namespace: '' }, ledger.follower, signal),
-    handles: ({ operation, served, subresource }) =>
-      operation !== 'DELETE' &&
-      subresource === '' &&
-      served.kind.group === '' &&
-      served.kind.plural === 'services',
+    handles: writesService,
     async mutate(attributes) {
       const { object, oldObject, served, namespace, name } = attributes
       // Whatever is wrong by itself is told with all other faults, by validation; nothing is given to it.

@@ -61,11 +61,11 @@ export function memberQuota(quota: MemberQuota): MemberQuotaPlugin {
 }
 
 function problemOf(attributes: AdmissionAttributes, quota: MemberQuota, usage: Usage): string | undefined {
-  const { namespace, object, oldObject, operation, served } = attributes
+  const { namespace, operation, served } = attributes
   const resource = qualifiedOf(served)
   const { bytes } = usage.of(namespace, '')
-  const grows = oldObject === undefined || sizeOf(object) > sizeOf(oldObject)
-  if (bytes >= quota.bytes && grows) return `member-size, used: bytes=${bytes}, limited: bytes=${quota.bytes}`
+  if (bytes >= quota.bytes && grows(attributes))
+    return `member-size, used: bytes=${bytes}, limited: bytes=${quota.bytes}`
   const limits: Readonly<Record<string, readonly [string, number]>> = {
     [exportedServices]: ['member-exports', quota.exports],
     [exportedSlices]: ['member-slices', quota.slices],
@@ -78,6 +78,10 @@ function problemOf(attributes: AdmissionAttributes, quota: MemberQuota, usage: U
 }
 
 /** Asked only when something is full. */
+function grows({ object, oldObject }: AdmissionAttributes): boolean {
+  return oldObject === undefined || sizeOf(object) > sizeOf(oldObject)
+}
+
 function sizeOf(object: KubeObject | undefined): number {
   return JSON.stringify(object ?? {}).length
 }
@@ -99,21 +103,22 @@ class Usage implements Follower {
 
   reset(items: readonly StoredObject[]): void {
     this.#used.clear()
-    for (const item of items) this.#add(item, 1)
+    for (const item of items) this.#add(item, 1, item.body.length)
   }
 
   events(batch: readonly StoreEvent[]): void {
     for (const { type, object, previous } of batch) {
-      if (previous !== undefined) this.#add(previous, -1)
-      if (type === 'PUT') this.#add(object, 1)
+      const isThere = Number(type === 'PUT')
+      const more = isThere - Number(previous !== undefined)
+      this.#add(object, more, isThere * object.body.length - (previous?.body.length ?? 0))
     }
   }
 
-  #add({ body, namespace, resource }: StoredObject, sign: 1 | -1): void {
-    if (!namespace.startsWith(memberPrefix)) return
+  #add({ namespace, resource }: StoredObject, moreObjects: number, moreBytes: number): void {
+    if (!namespace.startsWith(memberPrefix) || (moreObjects === 0 && moreBytes === 0)) return
     for (const key of [`${namespace} ${resource}`, `${namespace} `]) {
       const { bytes, count } = this.#used.get(key) ?? nothing
-      const used = { count: count + sign, bytes: bytes + sign * body.length }
+      const used = { count: count + moreObjects, bytes: bytes + moreBytes }
       if (used.count === 0) this.#used.delete(key)
       else this.#used.set(key, used)
     }

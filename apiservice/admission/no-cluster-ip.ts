@@ -5,21 +5,18 @@
 import { invalid } from '../../src/kernel/errors.ts'
 import { invalidValue } from '../../src/kernel/field-error.ts'
 import type { AdmissionPlugin } from '../contract.ts'
-import { hasClusterIp, isHeadless, specOf } from './service-spec.ts'
+import { hasClusterIp, isHeadless, specOf, writesService } from './service-spec.ts'
 
 const why = 'must be None: a server that shares its store with others gives no addresses to Services'
 
 export function noClusterIpPlugin(): AdmissionPlugin {
   return {
     name: 'NoClusterIP',
-    handles: ({ operation, served, subresource }) =>
-      operation !== 'DELETE' &&
-      subresource === '' &&
-      served.kind.group === '' &&
-      served.kind.plural === 'services',
+    handles: writesService,
     async validate({ name, object, oldObject }) {
-      const spec = object === undefined ? {} : specOf(object)
-      if (object === undefined || !hasClusterIp(spec) || isHeadless(spec)) return
+      if (object === undefined) return
+      const spec = specOf(object)
+      if (!hasClusterIp(spec) || isHeadless(spec)) return
       const held = oldObject === undefined ? undefined : specOf(oldObject).clusterIP
       if (held !== undefined && held === spec.clusterIP) return
       const problem = invalidValue('spec.clusterIP', spec.clusterIP ?? '', why)

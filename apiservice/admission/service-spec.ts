@@ -1,6 +1,7 @@
 import type { KubeObject } from '../../src/api/meta.ts'
 import type { Service, ServiceSpec } from '../../src/api/service/schema.ts'
 import type { Family } from '../../src/ip/address.ts'
+import type { AdmissionAttributes } from '../contract.ts'
 
 /** For objects that the schema of Service has accepted. */
 export function specOf(object: KubeObject): ServiceSpec {
@@ -28,4 +29,10 @@ export function hasNodePorts(spec: ServiceSpec): boolean {
 /** The node port on which load balancers ask whether a node has endpoints of the Service. */
 export function hasHealthPort(spec: ServiceSpec): boolean {
   return spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local'
+}
+
+/** Of writes, those of a Service itself. */
+export function writesService({ operation, served, subresource }: AdmissionAttributes): boolean {
+  const { group, plural } = served.kind
+  return operation !== 'DELETE' && subresource === '' && group === '' && plural === 'services'
 }

@@ -4,7 +4,7 @@ import { type MemberCluster, MemberClusterKind } from '../../src/api/kinds/membe
 import { decodeBody } from '../../src/codec/object-bytes.ts'
 import { qualified } from '../../src/kernel/errors.ts'
 import { madeOnce } from '../../src/kernel/made-once.ts'
-import type { Follow, Store, StoredObject } from '../store-contract.ts'
+import type { Follow, Store, StoredObject, StoreEvent } from '../store-contract.ts'
 import type { MemberAuthorizerOptions, Membership } from './member-rights.ts'
 
 const resource = qualified(resourceOf(MemberClusterKind))
@@ -15,8 +15,6 @@ const resource = qualified(resourceOf(MemberClusterKind))
  */
 export class MemberDirectory implements MemberAuthorizerOptions {
   readonly #store: Pick<Store, 'get'>
-  /** As whoever listens was told last, by name. */
-  readonly #told = new Map<string, Membership>()
   readonly #listeners = new Set<() => void>()
 
   constructor(store: Pick<Store, 'get'>) {
@@ -28,14 +26,9 @@ export class MemberDirectory implements MemberAuthorizerOptions {
     return follow(
       { resources: [resource], namespace: '' },
       {
-        reset: items => {
-          this.#told.clear()
-          for (const item of items) this.#told.set(item.name, membershipOf(item))
-          this.#changed()
-        },
+        reset: () => this.#changed(),
         events: batch => {
-          const changes = batch.map(({ type, object }) => this.#note(type, object))
-          if (changes.includes(true)) this.#changed()
+          if (batch.some(changesRights)) this.#changed()
         },
       },
       signal,
@@ -52,18 +45,16 @@ export class MemberDirectory implements MemberAuthorizerOptions {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Whether what the member may do has changed: a heartbeat asks nobody again. */
-  #note(type: 'PUT' | 'DELETE', object: StoredObject): boolean {
-    const before = this.#told.get(object.name)
-    if (type === 'DELETE') return this.#told.delete(object.name)
-    const after = membershipOf(object)
-    this.#told.set(object.name, after)
-    return before?.accepted !== after.accepted || before.generation !== after.generation
-  }
-
   #changed(): void {
     for (const listener of this.#listeners) listener()
   }
+}
+
+/** Whether what the member may do has changed: a heartbeat asks nobody again. */
+function changesRights({ type, object, previous }: StoreEvent): boolean {
+  if (type === 'DELETE' || previous === undefined) return true
+  const [after, before] = [membershipOf(object), membershipOf(previous)]
+  return before.accepted !== after.accepted || before.generation !== after.generation
 }
 
 /** Each version of a MemberCluster is looked into once. */

@@ -185,8 +185,9 @@ export class Level {
     if (client.waiting.size >= queueOfClient) return false
     if (this.#queued < queue) return true
     if (client.waiting.size > 0) return false
-    const [longest] = [...this.#inTurn].toSorted((a, b) => b.waiting.size - a.waiting.size)
-    if (longest === undefined || longest.waiting.size < 2) return false
+    let longest: Client | undefined
+    for (const each of this.#inTurn) if (each.waiting.size > (longest?.waiting.size ?? 1)) longest = each
+    if (longest === undefined) return false
     const newest = [...longest.waiting].at(-1)
     newest?.giveUp('queue-full')
     return true

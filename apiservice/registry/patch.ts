@@ -6,7 +6,6 @@ import { isRecord, type JsonRecord } from '../../src/api/record.ts'
 import type { JsonSchema } from '../../src/api/schema.ts'
 import type { Parsed } from '../../src/codec/json.ts'
 import { decodeDocument, jsonPatchMediaType } from '../../src/codec/media.ts'
-import { decodeBody } from '../../src/codec/object-bytes.ts'
 import {
   badRequest,
   invalid,
@@ -28,7 +27,7 @@ import { strategicMergePatch } from './strategic-merge-patch.ts'
 import { replacement } from './update.ts'
 import { type Current, change, type Decision } from './write.ts'
 
-/** From the current object, which only a JSON patch takes apart, to the patched document. */
+/** From the current object, which it does not change, to the patched document. */
 type Patch = (current: KubeObject) => unknown
 
 /** Reads a patch of one media type. Throws 400 for what is none. */
@@ -60,9 +59,7 @@ export async function patch(call: Call, signal: AbortSignal): Promise<Reply> {
   const options = writeOptions('PatchOptions', request.query)
   const patched = await readPatch(call, format, options.fieldValidation)
   const decide = async (current: Current): Promise<Decision> => {
-    const sent = patched(
-      contentTypeOf(request) === jsonPatchMediaType ? ownCopy(resource, current) : current.document,
-    )
+    const sent = patched(current.document)
     await call.pace.rest()
     checkPatched(resource, sent.metadata, current.object.metadata)
     const ownership = ownershipOf(call, options.fieldManager, sent)
@@ -70,11 +67,6 @@ export async function patch(call: Call, signal: AbortSignal): Promise<Reply> {
   }
   const { object } = await change(call, options.dryRun, decide, signal)
   return { type: 'object', code: 200, served: resource.served, object }
-}
-
-/** For who takes it apart. */
-function ownCopy({ apiVersion, kind }: Resource, { stored }: Current): KubeObject {
-  return decodeBody(apiVersion, kind.kind, stored)
 }
 
 /** How the patch of a request is read. Throws 415 for other media types, which comes before all other faults. */
@@ -89,8 +81,8 @@ export function formatOf(
 }
 
 /**
- * Reads the patch of a request: from the current document, which a JSON patch takes apart, to the one that is to be in its place.
- * Throws 400 for what is no patch; what it answers throws 422 for a document that it does not fit.
+ * Reads the patch of a request: from the current document, which it does not change, to the one that is to be in its
+ * place. Throws 400 for what is no patch; what it answers throws 422 for a document that it does not fit.
  */
 export async function readPatch(
   call: Call,
@@ -118,7 +110,7 @@ async function decodePatch(bytes: Buffer, type: string): Promise<Parsed> {
 
 function toJsonPatch(document: unknown): Patch {
   const operations = jsonPatch(document)
-  return current => applyJsonPatch(current, operations)
+  return current => applyJsonPatch(structuredClone(current), operations)
 }
 
 function toMergePatch(document: unknown): Patch {

@@ -148,24 +148,21 @@ function specOf(kind: AnyKind, object: KubeObject): Readonly<Record<string, unkn
 }
 
 /** Whether nothing changes but, perhaps, the times of managers. Both without resourceVersion. */
-export function isUnchanged(next: KubeObject, old: KubeObject): boolean {
+export function isUnchanged(
+  { metadata: next, ...nextRest }: KubeObject,
+  { metadata: old, ...oldRest }: KubeObject,
+): boolean {
   // Most writes change something else than metadata, which has many more fields.
-  if (!isDeepStrictEqual(withoutMetadata(next), withoutMetadata(old))) return false
-  return sameState(next, old) || (hasManagers(next, old) && sameState(withoutTimes(next), withoutTimes(old)))
+  if (!isDeepStrictEqual(nextRest, oldRest)) return false
+  return (
+    isDeepStrictEqual(next, old) ||
+    (next.managedFields?.length === old.managedFields?.length &&
+      isDeepStrictEqual(withoutTimes(next), withoutTimes(old)))
+  )
 }
 
-function withoutMetadata({ metadata: _metadata, ...rest }: KubeObject): Readonly<Record<string, unknown>> {
-  return rest
-}
-
-function hasManagers(next: KubeObject, old: KubeObject): boolean {
-  return next.metadata.managedFields?.length === old.metadata.managedFields?.length
-}
-
-function withoutTimes(object: KubeObject): KubeObject {
-  const { managedFields = [] } = object.metadata
-  const timeless = managedFields.map(({ time: _time, ...entry }) => entry)
-  return { ...object, metadata: { ...object.metadata, managedFields: timeless } }
+function withoutTimes({ managedFields = [], ...metadata }: KubeObject['metadata']): object {
+  return { ...metadata, managedFields: managedFields.map(({ time: _time, ...entry }) => entry) }
 }
 
 /** Whether two states are the same, whatever the order of their keys. Both without resourceVersion. */

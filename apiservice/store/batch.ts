@@ -106,6 +106,6 @@ export function resultOf(outcome: Outcome, objects: readonly StoredObject[]): Wr
 }
 
 /** No two keys share it, whatever their parts contain. */
-function idOf(key: ObjectKey): string {
+export function idOf(key: ObjectKey): string {
   return `${key.resource.length}:${key.namespace.length}:${key.resource}${key.namespace}${key.name}`
 }

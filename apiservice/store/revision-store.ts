@@ -1,6 +1,5 @@
 import { background, errorText } from '../../src/kernel/abort.ts'
 import { tooLarge, unavailable } from '../../src/kernel/errors.ts'
-import { turn } from '../../src/kernel/turn.ts'
 import { every } from '../../src/kernel/work-queue.ts'
 import type {
   ListOptions,
@@ -26,8 +25,6 @@ import { writeVerbs } from './write-verbs.ts'
 /** How often old changes are forgotten and idle watches hear how far the store has come. */
 const housekeepingMs = 5000
 const maxBodyBytes = 8 * 1024 * 1024
-/** Changes that are forgotten before other work gets its turn. */
-const forgetStep = 2000
 
 /**
  * Opens a store on a log. `openLog` is called again after a failure of the log. Throws `DamagedRecord` when the log lacks
@@ -132,7 +129,7 @@ class RevisionStore implements Store {
   async compact(revision: Revision): Promise<void> {
     this.#mustBeOpen()
     const floor = Math.min(revision, this.#timeline.revision)
-    while (this.#timeline.forget(floor, forgetStep) === forgetStep) await turn()
+    await this.#timeline.forgetAll(floor)
     await this.#committer.trimmed(floor)
   }
 
@@ -158,8 +155,7 @@ class RevisionStore implements Store {
 
   async #keepHouse(): Promise<void> {
     const { clock, historyMs } = this.#settings
-    const time = clock.now() - historyMs
-    while (this.#timeline.forgetBefore(time, forgetStep) === forgetStep) await turn()
+    await this.#timeline.forgetBefore(clock.now() - historyMs)
     this.#committer.wake()
     this.#reads.hub.progress()
     this.#noting ??= this.#noteReached().finally(() => {

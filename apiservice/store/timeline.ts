@@ -1,3 +1,4 @@
+import { turn } from '../../src/kernel/turn.ts'
 import type { ListOptions, ObjectKey, Revision, Scope, StoredObject, StoreEvent } from '../store-contract.ts'
 import { History, type HistoryLimits } from './history.ts'
 import { ObjectIndex, type Slot, type Version } from './object-index.ts'
@@ -108,9 +109,14 @@ export class Timeline {
     return this.#release(this.history.forget(revision, max))
   }
 
-  /** Forgets changes from before a time, at most `max`; answers how many. */
-  forgetBefore(time: number, max: number): number {
-    return this.#release(this.history.forgetBefore(time, max))
+  /** Forgets all changes up to a revision, step by step. */
+  async forgetAll(revision: Revision): Promise<void> {
+    while (this.forget(revision, forgetStep) === forgetStep) await turn()
+  }
+
+  /** Forgets all changes from before a time, step by step. */
+  async forgetBefore(time: number): Promise<void> {
+    while (this.#release(this.history.forgetBefore(time, forgetStep)) === forgetStep) await turn()
   }
 
   /** Forgets the oldest changes until the limits hold; answers how many. */
@@ -200,6 +206,9 @@ export class Timeline {
     return gone.length
   }
 }
+
+/** Changes that are forgotten before other work gets its turn. */
+const forgetStep = 2000
 
 /** How much of the history is gone through at once. */
 const stepEvents = 256

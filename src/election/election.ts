@@ -6,7 +6,7 @@
 
 import { formatGuard } from '../api/write-guard.ts'
 import type { Cluster } from '../cluster/cluster.ts'
-import { errorText, sleep } from '../kernel/abort.ts'
+import { errorText, sleep, within } from '../kernel/abort.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { isReason } from '../kernel/errors.ts'
 import type { Logger } from '../kernel/log.ts'
@@ -89,16 +89,14 @@ class Election {
   /** One try, which may take as long as a leader would try. */
   async #try(signal: AbortSignal): Promise<number | undefined> {
     const { clock, lease, log, timing } = this.#options
-    const late = new AbortController()
-    const cancel = clock.after(timing.renewDeadlineMs, () => late.abort(new Error('no answer in time')))
     try {
-      return await this.#lock.acquireOrRenew(AbortSignal.any([signal, late.signal]))
+      return await within(clock, timing.renewDeadlineMs, noAnswer, inner =>
+        this.#lock.acquireOrRenew(AbortSignal.any([signal, inner])),
+      )
     } catch (thrown) {
       if (!signal.aborted)
         log.warn('the lease cannot be had', { lease: lease.name, error: errorText(thrown) })
       return undefined
-    } finally {
-      cancel()
     }
   }
 
@@ -152,16 +150,12 @@ class Election {
   /** So that others need not wait, also when it is the last thing that the process does. */
   async #release(): Promise<void> {
     const { clock, log, timing } = this.#options
-    const late = new AbortController()
-    const cancel = clock.after(timing.retryMs, () => late.abort(new Error('no answer in time')))
     try {
-      await this.#lock.release(late.signal)
+      await within(clock, timing.retryMs, noAnswer, signal => this.#lock.release(signal))
     } catch (thrown) {
       // Another may have it by now, for whom it is not to be given back.
       if (!isReason(thrown, 'Conflict'))
         log.warn('the lease was not given back', { error: errorText(thrown) })
-    } finally {
-      cancel()
     }
   }
 
@@ -215,4 +209,8 @@ class Tenure implements Term {
   #expire(): void {
     this.end('the lease was not renewed in time')
   }
+}
+
+function noAnswer(): Error {
+  return new Error('no answer in time')
 }

@@ -50,7 +50,7 @@ export class LeaseLock {
       const sentAtMs = await this.#write(known, signal)
       if (sentAtMs !== undefined) return sentAtMs
     }
-    const found = await this.#find(signal)
+    const found = await find(this.#options, signal)
     this.#observe(found)
     return this.#isHeldByAnother() ? undefined : this.#write(found, signal)
   }
@@ -71,16 +71,6 @@ export class LeaseLock {
     this.#observe(await cluster.replace(leases, { ...observed, spec }, {}, signal))
   }
 
-  async #find(signal: AbortSignal): Promise<Lease | undefined> {
-    const { cluster, lease } = this.#options
-    try {
-      return await cluster.get(leases, lease, signal)
-    } catch (thrown) {
-      if (isReason(thrown, 'NotFound')) return undefined
-      throw thrown
-    }
-  }
-
   #observe(found: Lease | undefined): void {
     if (found === undefined || !equalJson(found.spec, this.#observed?.spec)) {
       this.#observedAtMs = this.#options.clock.now()
@@ -97,14 +87,11 @@ export class LeaseLock {
 
   /** Over exactly what was found: of several candidates one succeeds. */
   async #write(found: Lease | undefined, signal: AbortSignal): Promise<number | undefined> {
-    const { clock, cluster, lease, timeOfDay } = this.#options
+    const { clock, timeOfDay } = this.#options
     const sentAtMs = clock.now()
     const wanted = this.#wanted(found, toMicroTime(timeOfDay.now()))
     try {
-      const written = await (found === undefined
-        ? cluster.create(leases, { ...header, metadata: lease, spec: wanted }, signal)
-        : cluster.replace(leases, { ...found, spec: wanted }, {}, signal))
-      this.#observe(written)
+      this.#observe(await put(this.#options, found, wanted, signal))
       return sentAtMs
     } catch (thrown) {
       if (isReason(thrown, 'Conflict', 'AlreadyExists', 'NotFound')) return undefined
@@ -130,26 +117,42 @@ export class LeaseLock {
 
 const header = { apiVersion: leases.apiVersion, kind: leases.kind }
 
+type Place = Pick<LockOptions, 'cluster' | 'lease'>
+
+async function find({ cluster, lease }: Place, signal: AbortSignal): Promise<Lease | undefined> {
+  try {
+    return await cluster.get(leases, lease, signal)
+  } catch (thrown) {
+    if (isReason(thrown, 'NotFound')) return undefined
+    throw thrown
+  }
+}
+
+/** Over exactly what was found. */
+function put(
+  { cluster, lease }: Place,
+  found: Lease | undefined,
+  spec: NonNullable<Lease['spec']>,
+  signal: AbortSignal,
+): Promise<Lease> {
+  if (found === undefined) return cluster.create(leases, { ...header, metadata: lease, spec }, signal)
+  return cluster.replace(leases, { ...found, spec }, {}, signal)
+}
+
 /**
  * Writes down that a term begins and answers the revision of that: from then on no write of an earlier term is carried
  * out, since those depend on the revision that was there before. Undefined when somebody else began one meanwhile.
  */
 export async function beginTerm(
-  { cluster, lease, identity, timeOfDay }: Pick<LockOptions, 'cluster' | 'lease' | 'identity' | 'timeOfDay'>,
+  { identity, timeOfDay, ...place }: Place & Pick<LockOptions, 'identity' | 'timeOfDay'>,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const time = toMicroTime(timeOfDay.now())
   try {
-    const found = await cluster.get(leases, lease, signal).catch((thrown: unknown) => {
-      if (isReason(thrown, 'NotFound')) return undefined
-      throw thrown
-    })
+    const found = await find(place, signal)
     const leaseTransitions = (found?.spec?.leaseTransitions ?? 0) + 1
     const spec = { holderIdentity: identity, acquireTime: time, renewTime: time, leaseTransitions }
-    const { metadata } = await (found === undefined
-      ? cluster.create(leases, { ...header, metadata: lease, spec }, signal)
-      : cluster.replace(leases, { ...found, spec }, {}, signal))
-    return metadata.resourceVersion
+    return (await put(place, found, spec, signal)).metadata.resourceVersion
   } catch (thrown) {
     if (isReason(thrown, 'Conflict', 'AlreadyExists')) return undefined
     throw thrown

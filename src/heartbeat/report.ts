@@ -5,7 +5,7 @@
  */
 import type { Cluster } from '../cluster/cluster.ts'
 import type { Family } from '../ip/address.ts'
-import { errorText, sleep } from '../kernel/abort.ts'
+import { errorText, sleep, within } from '../kernel/abort.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { isReason, unavailable } from '../kernel/errors.ts'
 import type { Logger } from '../kernel/log.ts'
@@ -72,16 +72,9 @@ class Reporter {
   }
 
   async #renew(signal: AbortSignal): Promise<void> {
-    const late = new AbortController()
     const { clock, intervalMs } = this.#options
-    const cancel = clock.after(intervalMs, () =>
-      late.abort(unavailable(`the hub has not answered for ${intervalMs} ms`)),
-    )
-    try {
-      await this.#write(AbortSignal.any([signal, late.signal]))
-    } finally {
-      cancel()
-    }
+    const late = (): Error => unavailable(`the hub has not answered for ${intervalMs} ms`)
+    await within(clock, intervalMs, late, inner => this.#write(AbortSignal.any([signal, inner])))
   }
 
   /** One request as a rule: over the Lease that the hub answered last. */

@@ -11,7 +11,7 @@ import { membershipRefusal } from '../api/membership-refusal.ts'
 import { ClusterClient } from '../cluster/client.ts'
 import { type Cluster, resource } from '../cluster/cluster.ts'
 import type { Credentials } from '../cluster/transport.ts'
-import { errorText } from '../kernel/abort.ts'
+import { errorText, within } from '../kernel/abort.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { badAnswer, isReason } from '../kernel/errors.ts'
 import { authorityNames } from './authorities.ts'
@@ -133,16 +133,18 @@ export async function askStanding(
 ): Promise<Standing> {
   const credentials = async (): Promise<Credentials> => membership.credentials()
   const hub = new ClusterClient({ name: 'hub', servers: membership.servers, credentials, clock })
-  const late = new AbortController()
-  const cancel = clock.after(answerWithinMs, () => late.abort(new Error('no answer within 2 s')))
   try {
-    await hub.get(members, { name: membership.clusterId }, AbortSignal.any([signal, late.signal]))
+    await within(
+      clock,
+      answerWithinMs,
+      () => new Error('no answer within 2 s'),
+      inner => hub.get(members, { name: membership.clusterId }, AbortSignal.any([signal, inner])),
+    )
     return { is: 'member', why: '' }
   } catch (thrown) {
     signal.throwIfAborted()
     return { is: standingOf(thrown, membership.clusterId), why: errorText(thrown) }
   } finally {
-    cancel()
     hub.close()
   }
 }

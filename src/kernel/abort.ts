@@ -73,6 +73,22 @@ export function errorText(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown)
 }
 
+/** Gives a task so long; its signal aborts with what `late` answers. What it then does is its own. */
+export async function within<T>(
+  clock: Clock,
+  delayMs: number,
+  late: () => Error,
+  task: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const over = new AbortController()
+  const cancel = clock.after(delayMs, () => over.abort(late()))
+  try {
+    return await task(over.signal)
+  } finally {
+    cancel()
+  }
+}
+
 /** What the promise says, or the signal's reason as soon as it aborts. */
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -86,6 +102,6 @@ export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Prom
 export function ended(signal: AbortSignal): Promise<void> {
   return new Promise(resolve => {
     if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
+    else onAbort(signal, resolve)
   })
 }

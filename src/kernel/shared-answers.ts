@@ -1,4 +1,4 @@
-import { unlessAborted } from './abort.ts'
+import { unlessAborted, within } from './abort.ts'
 import type { Clock } from './clock.ts'
 
 export type SharedAnswersOptions = {
@@ -40,17 +40,13 @@ export class SharedAnswers<T> {
 
   #ask(key: string, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { clock, timeoutMs, ttlMs } = this.#options
-    const late = new AbortController()
-    const cancel = clock.after(timeoutMs, () =>
-      late.abort(new Error(`no answer within ${timeoutMs / 1000} s`)),
-    )
-    const asked = ask(late.signal)
+    const late = (): Error => new Error(`no answer within ${timeoutMs / 1000} s`)
+    const asked = within(clock, timeoutMs, late, ask)
       .then(value => {
         this.#keep(key, { value, untilMs: clock.now() + ttlMs })
         return value
       })
       .finally(() => {
-        cancel()
         this.#asked.delete(key)
       })
     this.#asked.set(key, asked)

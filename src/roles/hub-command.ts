@@ -56,7 +56,8 @@ export const hubCommand: CommandDefinition<typeof settings> = {
       requireApart(values.clustersetCidr, values.serviceCidr)
       const oidc = oidcOptions(values, systemClock)
       const audit = auditOf(values)
-      const election = electionOf(values, values.store !== undefined)
+      const etcd = etcdOf(values, 'hub')
+      const election = electionOf(values, etcd !== undefined)
       await requirePorts([{ owner: 'the hub', host, port, protocols: ['TCP'], advice }])
       const home = await openHome(values.home)
       const options = {
@@ -67,7 +68,7 @@ export const hubCommand: CommandDefinition<typeof settings> = {
         shutdownDelayMs: values.shutdownDelay,
         history: historyOf(values),
         limits: limitsOf(values),
-        etcd: etcdOf(values, 'hub'),
+        etcd,
         serviceCidrs: values.serviceCidr,
         advertise: values.advertise,
         controllers: values.controllers === 'all',

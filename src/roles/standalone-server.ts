@@ -90,10 +90,10 @@ async function surround(
     healthChecks: [],
     complete: async ({ operator }) => {
       const loops: Duty = (cluster, { signal: until }) =>
-        startStandaloneLoops({ cluster, kinds: served, policy, clock, log }, until)
-      if (extension.takesLoops === undefined) return loops(operator, context)
+        startStandaloneLoops({ cluster, kinds: served, clock, log }, until)
       await bootstrap({ cluster: operator, policy, log }, signal)
-      extension.takesLoops(loops)
+      if (extension.takesLoops === undefined) await loops(operator, context)
+      else extension.takesLoops(loops)
     },
   }
 }

@@ -1,8 +1,7 @@
 /** Where the objects of a server are: in its home, or in an etcd, which the home then says. Never in both. */
 import { existsSync } from 'node:fs'
-import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isMissing } from '../kernel/errors.ts'
+import { readIfThere, writePrivate } from '../identity/file.ts'
 
 /** The database in a home. */
 export function databaseIn(home: string): string {
@@ -15,12 +14,7 @@ function noteIn(home: string): string {
 
 /** The etcd that has the objects of a server; undefined when they are in its home, or nowhere yet. */
 export async function etcdOfHome(home: string): Promise<string | undefined> {
-  try {
-    return (await readFile(noteIn(home), 'utf8')).trim()
-  } catch (thrown) {
-    if (isMissing(thrown)) return undefined
-    throw thrown
-  }
+  return (await readIfThere(noteIn(home)))?.trim()
 }
 
 /**
@@ -40,7 +34,7 @@ export async function requirePlace(home: string, place: string | undefined): Pro
       `the objects of this server are in ${databaseIn(home)}: start it without --store, or move that away to begin with none`,
     )
   }
-  await writeFile(noteIn(home), `${place}\n`, { mode: 0o600 })
+  if (known !== place) await writePrivate(noteIn(home), `${place}\n`)
 }
 
 /** Throws one sentence when the objects are in an etcd. */

@@ -1,5 +1,5 @@
 /** The authority that servers of one store share, as an object that no kind describes: no request can ask for it. */
-import { type EtcdSettings, openEtcdStore } from '../../apiservice/store/etcd/open.ts'
+import type { EtcdSettings } from '../../apiservice/store/etcd/open.ts'
 import type { ObjectKey, Store, StoredObject, WriteResult } from '../../apiservice/store-contract.ts'
 import { decodeBody, encodeBody } from '../codec/object-bytes.ts'
 import {
@@ -41,6 +41,7 @@ export async function withSharedAuthority<T>(
   options: SharedAuthorityOptions,
   step: () => Promise<T>,
 ): Promise<T> {
+  const { openEtcdStore } = await import('../../apiservice/store/etcd/open.ts')
   const base = { clock: systemClock, log: silentLogger, metrics: noMetrics }
   const store = await openEtcdStore({ ...base, etcd })
   try {

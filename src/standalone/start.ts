@@ -3,11 +3,9 @@
  * like everybody else; several servers of one store need only one to run them.
  */
 import type { AnyKind } from '../api/kind.ts'
-import type { KubeObject } from '../api/meta.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/log.ts'
-import { bootstrap } from './bootstrap.ts'
 import { startExpiry } from './event-expiry.ts'
 import { startGarbageCollection } from './garbage-collection.ts'
 import { startNamespaceDeletion } from './namespace-deletion.ts'
@@ -17,18 +15,15 @@ export type StandaloneOptions = {
   readonly cluster: Cluster
   /** What it serves. */
   readonly kinds: readonly AnyKind[]
-  /** The ClusterRoles and ClusterRoleBindings that are there from the start. */
-  readonly policy: readonly KubeObject[]
   readonly clock: Clock
   readonly log: Logger
 }
 
 /**
- * Creates what a cluster has from the start and runs the loops until the signal aborts. Resolves when all of them run;
- * rejects when the server does not answer as it should.
+ * Runs the loops until the signal aborts. Resolves when all of them run; rejects when the server does not answer as it
+ * should.
  */
 export async function startStandaloneLoops(options: StandaloneOptions, signal: AbortSignal): Promise<void> {
-  await bootstrap(options, signal)
   await Promise.all([
     startNamespaceDeletion(options, signal),
     startGarbageCollection(options, signal),

@@ -4,7 +4,7 @@
  * answered when memory has seen it. A read first learns etcd's newest revision and waits until memory is there, so that
  * what any server has answered is seen on every other one.
  */
-import { background, errorText, sleep, unlessAborted } from '../../../src/kernel/abort.ts'
+import { background, errorText, sleep, unlessAborted, within } from '../../../src/kernel/abort.ts'
 import { StatusError, unavailable } from '../../../src/kernel/errors.ts'
 import { every } from '../../../src/kernel/work-queue.ts'
 import type {
@@ -145,11 +145,9 @@ export class EtcdStore implements Store {
 
   /** Resolves when memory is there for the first time. Throws when etcd opens no watch in time. */
   async opened(withinMs: number): Promise<void> {
-    const late = new AbortController()
-    const cancel = this.#parts.client.clock.after(withinMs, () =>
-      late.abort(new Error(this.#feed.fault ?? `etcd has opened no watch within ${withinMs / 1000} s`)),
-    )
-    await unlessAborted(this.#feed.opened, late.signal).finally(cancel)
+    const late = (): Error =>
+      new Error(this.#feed.fault ?? `etcd has opened no watch within ${withinMs / 1000} s`)
+    await within(this.#parts.client.clock, withinMs, late, signal => unlessAborted(this.#feed.opened, signal))
     await this.current()
   }
 

@@ -1,14 +1,10 @@
-import { turn } from '../../../src/kernel/turn.ts'
 import type { Revision, StoreEvent } from '../../store-contract.ts'
 import type { StoreSettings } from '../options.ts'
 import { Reads } from '../reads.ts'
 import type { LogRecord } from '../record.ts'
 import { Timeline } from '../timeline.ts'
-import { decodeValue, type EtcdLayout, type Value } from './layout.ts'
+import { decodeValue, type EtcdLayout } from './layout.ts'
 import type { KeyValue, WatchedEvent } from './messages.ts'
-
-/** Changes that are forgotten before other work gets its turn. */
-const forgetStep = 2000
 
 /** All bodies of the history are in memory. */
 const nothingElsewhere = {
@@ -42,8 +38,7 @@ export class Replica {
     let last: WatchedEvent | undefined
     for (const event of events) {
       if (event.key.equals(this.#layout.last)) last = event
-      const lastState = last?.revision === event.revision ? decodeValue(last.value) : undefined
-      const change = event.isDeletion ? this.#remove(event, lastState) : this.#put(event)
+      const change = event.isDeletion ? this.#remove(event, last) : this.#put(event)
       if (change !== undefined) made.push(change)
     }
     return made
@@ -51,15 +46,14 @@ export class Replica {
 
   /** Forgets changes up to a revision. */
   async forget(revision: Revision): Promise<void> {
-    while (this.timeline.forget(revision, forgetStep) === forgetStep) await turn()
+    await this.timeline.forgetAll(revision)
     this.#release()
   }
 
   /** Forgets what has been kept for long enough. */
   async forgetOld(): Promise<void> {
     const { clock, historyMs } = this.#settings
-    const time = clock.now() - historyMs
-    while (this.timeline.forgetBefore(time, forgetStep) === forgetStep) await turn()
+    await this.timeline.forgetBefore(clock.now() - historyMs)
     this.#release()
   }
 
@@ -87,10 +81,12 @@ export class Replica {
     return undefined
   }
 
-  #remove({ key: at, revision }: KeyValue, lastState: Value | undefined): StoreEvent | undefined {
+  /** `last` is the newest value of the key of that name. */
+  #remove({ key: at, revision }: KeyValue, last: KeyValue | undefined): StoreEvent | undefined {
     const key = this.#layout.objectAt(at)
     const previous = key && this.timeline.current(key)
     if (key === undefined || previous === undefined) return undefined
+    const lastState = last?.revision === revision ? decodeValue(last.value) : undefined
     return this.#apply({ type: 'DELETE', revision, key, at: 0, body: previous.body, ...lastState })
   }
 

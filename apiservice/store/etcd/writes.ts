@@ -1,7 +1,7 @@
 import { background, errorText, never } from '../../../src/kernel/abort.ts'
 import { objectTooLarge, tooManyRequests, unavailable } from '../../../src/kernel/errors.ts'
 import type { ObjectKey, StoredObject, WriteResult } from '../../store-contract.ts'
-import type { Write } from '../batch.ts'
+import { idOf, type Write } from '../batch.ts'
 import type { StoreSettings } from '../options.ts'
 import { type EtcdRequests, hasSurelyNotHappened } from './client.ts'
 import { GrpcError, grpcCode } from './grpc.ts'
@@ -10,6 +10,8 @@ import type { KeyValue, Operation, Transaction, TransactionAnswer } from './mess
 
 type Waiter = {
   readonly write: Write
+  /** Writes of one key have it in common. */
+  readonly lane: string
   resolve(result: WriteResult): void
   reject(reason: unknown): void
 }
@@ -59,7 +61,7 @@ export class Writes {
     return new Promise((resolve, reject) => {
       this.#count++
       this.#bytes += write.body?.length ?? 0
-      this.#queue({ write, resolve, reject })
+      this.#queue({ write, lane: idOf(write.key), resolve, reject })
     })
   }
 
@@ -69,13 +71,12 @@ export class Writes {
   }
 
   #queue(waiter: Waiter): void {
-    const lane = laneOf(waiter.write.key)
-    const behind = this.#behind.get(lane)
+    const behind = this.#behind.get(waiter.lane)
     if (behind !== undefined) {
       behind.push(waiter)
       return
     }
-    this.#behind.set(lane, [])
+    this.#behind.set(waiter.lane, [])
     this.#ready.push(waiter)
     this.#start()
   }
@@ -101,8 +102,7 @@ export class Writes {
   }
 
   /** The next write of the same key, and of any. */
-  #next({ write }: Waiter): void {
-    const lane = laneOf(write.key)
+  #next({ lane }: Waiter): void {
     const next = this.#behind.get(lane)?.shift()
     if (next === undefined) this.#behind.delete(lane)
     else this.#ready.push(next)
@@ -233,9 +233,4 @@ const isGuarded = { done: false, current: undefined, isGuarded: true } as const
 function isSpaceExceeded(thrown: unknown): boolean {
   if (!(thrown instanceof GrpcError)) return false
   return thrown.code === grpcCode.resourceExhausted && thrown.message.includes('space exceeded')
-}
-
-/** No two keys share it, whatever their parts contain. */
-function laneOf({ resource, namespace, name }: ObjectKey): string {
-  return JSON.stringify([resource, namespace, name])
 }

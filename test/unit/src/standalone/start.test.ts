@@ -21,6 +21,7 @@ import { systemClock } from '../../../../src/kernel/clock.ts'
 import { isReason } from '../../../../src/kernel/errors.ts'
 import { memoryLogger, silentLogger } from '../../../../src/kernel/log.ts'
 import { noMetrics } from '../../../../src/kernel/metrics.ts'
+import { bootstrap } from '../../../../src/standalone/bootstrap.ts'
 import { startStandaloneLoops } from '../../../../src/standalone/start.ts'
 import { type TestServer, testServer } from '../../../support/api-server.ts'
 
@@ -58,10 +59,8 @@ beforeAll(async () => {
     credentials: () => Promise.resolve(credentials),
     clock: systemClock,
   })
-  await startStandaloneLoops(
-    { cluster, kinds, policy: bootstrapPolicy, clock: systemClock, log },
-    stop.signal,
-  )
+  await bootstrap({ cluster, policy: bootstrapPolicy, log }, stop.signal)
+  await startStandaloneLoops({ cluster, kinds, clock: systemClock, log }, stop.signal)
 })
 
 afterAll(async () => {
@@ -122,10 +121,8 @@ it('the namespaces and roles of every cluster are there, and a second start chan
   expect(names).toEqual(expect.arrayContaining(['default', 'kube-node-lease', 'kube-public', 'kube-system']))
   const before = (await cluster.list(namespaces, {}, never)).resourceVersion
   const once = new AbortController()
-  await startStandaloneLoops(
-    { cluster, kinds, policy: bootstrapPolicy, clock: systemClock, log },
-    once.signal,
-  )
+  await bootstrap({ cluster, policy: bootstrapPolicy, log }, once.signal)
+  await startStandaloneLoops({ cluster, kinds, clock: systemClock, log }, once.signal)
   once.abort()
   expect((await cluster.list(namespaces, {}, never)).resourceVersion).toBe(before)
 })
