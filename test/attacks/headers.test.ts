@@ -204,7 +204,8 @@ describe('a front proxy', () => {
     ['underscores', ['X_Remote_User: root', 'X_Remote_Group: system:masters']],
   ])('with %s is nobody', async (_, lines) => {
     const { codes, text } = await whoAmI(lines, proxy)
-    expect([401, 403]).toEqual(expect.arrayContaining([...codes]))
+    expect(codes).toHaveLength(1)
+    expect([401, 403]).toContain(codes[0])
     expect(text).not.toContain('userInfo')
   })
 })

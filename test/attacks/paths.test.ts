@@ -182,7 +182,11 @@ beforeAll(async () => {
     `${rbac}/rolebindings`,
     post({ apiVersion, kind: 'RoleBinding', metadata: { name: 'all' }, roleRef, subjects }),
   )
-  expect((await limited.client('HTTP/1.1', mallory).send(`${inside}/known`)).text).toContain('public-value')
+  for (const protocol of ['HTTP/1.1', 'HTTP/2'] as const) {
+    expect((await limited.client(protocol, mallory).send(`${inside}/known`)).text).toContain('public-value')
+  }
+  const shown = await exchange(open.port, raw('GET', `${outside}/secret`), { identity: open.admin })
+  expect(shown).toContain('private-value')
 })
 afterAll(async () => {
   await limited.close()
@@ -245,6 +249,7 @@ describe('who has all rights in one namespace', () => {
     )
     const first = await admin.send(`${outside}?limit=1`)
     const { metadata } = first.json as { metadata: { continue: string } } // a list with more
+    expect(metadata.continue).toMatch(/./)
     const next = await limited
       .client('HTTP/1.1', mallory)
       .send(`${inside}?limit=5&continue=${encodeURIComponent(metadata.continue)}`)

@@ -13,7 +13,7 @@ import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePorts, temporaryFolder } from '../support/fleet.ts'
 import { contextClient } from '../support/fleet-client.ts'
-import { type RoleProcess, runRole, runToEnd, startRole } from '../support/role-process.ts'
+import { type Ended, type RoleProcess, runRole, runToEnd, startRole } from '../support/role-process.ts'
 
 const everything = `
 apiVersion: audit.k8s.io/v1
@@ -119,11 +119,15 @@ beforeAll(async () => {
   secrets.set('a join token of another cluster', unusedSecret)
   const guessed = 'Z3Vlc3NlZC1ndWVzc2VkLWd1ZXNzZWQtZ3Vlc3NlZC1ndWVzcw'
   secrets.set('a guessed join token', guessed)
-  const north = ['member', '--cluster-id', 'north', ...at('north', port + 2), '--log-level', 'debug']
+  const joining = (id: string, portOfIt: number, given: string): Promise<Ended> =>
+    runToEnd(['member', '--cluster-id', id, ...at(id, portOfIt), '--log-level', 'debug', '--join', given])
   const refused = await Promise.all([
-    runToEnd([...north, '--join', unused]),
-    runToEnd([...north.map(arg => arg.replace('north', 'south')), '--join', token.replace(secret, guessed)]),
+    joining('north', port + 2, unused),
+    joining('south', port + 3, token.replace(secret, guessed)),
   ])
+  expect(refused.map(({ code }) => code)).toEqual([1, 1])
+  expect(refused[0].output).toContain('the join token is for the cluster "west"')
+  for (const { output } of refused) expect(output).not.toContain('is in use')
   await present(port, `${id}.${guessed}`)
   await use(port)
   learnKeys()
