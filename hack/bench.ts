@@ -1,6 +1,6 @@
-// npm run bench [-- NAME…]: figures and ratios, each with its baseline measured in the same run. npm run gates, or --gate,
-// ends with 1 when one of them is not what it has to be. --short shows in less than two minutes that the API benchmark
-// runs; --table writes its table into README.md; --busy measures on a machine that others use too.
+// npm run bench [-- NAME…]: figures and ratios, each with its baseline measured in the same run. --gate, as in
+// npm run gates, ends with 1 when one of them is not what it has to be. --short shows in less than two minutes that the
+// API benchmark runs; --table writes its table into README.md; --busy measures on a machine that others use too.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -21,14 +21,12 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     gate: { type: 'boolean', default: false },
-    gates: { type: 'boolean', default: false },
     short: { type: 'boolean', default: false },
     table: { type: 'boolean', default: false },
     busy: { type: 'boolean', default: false },
   },
 })
-const { short } = values
-const gate = values.gate || values.gates
+const { gate, short } = values
 const wanted = positionals.map(name => name.toLowerCase())
 const [load = 0] = loadavg()
 

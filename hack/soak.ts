@@ -9,7 +9,7 @@ import { ServiceKind } from '../src/api/kinds/service.ts'
 import { ServiceExportKind } from '../src/api/kinds/service-export.ts'
 import type { ClusterClient } from '../src/cluster/client.ts'
 import { resource } from '../src/cluster/cluster.ts'
-import { sleep } from '../src/kernel/abort.ts'
+import { never, sleep } from '../src/kernel/abort.ts'
 import { systemClock } from '../src/kernel/clock.ts'
 import { pssMegabytes } from '../test/bench/memory.ts'
 import { startFleet, temporaryFolder } from '../test/support/fleet.ts'
@@ -17,7 +17,6 @@ import { contextClient } from '../test/support/fleet-client.ts'
 
 const minutes = Number(process.argv[2] ?? 10)
 const namespace = 'soak'
-const never = new AbortController().signal
 
 async function prepare(cluster: ClusterClient): Promise<void> {
   const metadata = { name: 'web', namespace }

@@ -53,7 +53,7 @@ async function loadWith(all: readonly ApiClient[], { send, what }: Load, duratio
   await Promise.all(all.map(one))
 }
 
-async function measure(connect: () => ApiClient, durationMs: number): Promise<readonly Row[]> {
+async function measure(connect: () => ApiClient, short: boolean): Promise<readonly Row[]> {
   const all = Array.from({ length: clients }, connect)
   const asking = connect()
   await asking.send('/api/v1/namespaces', post('Namespace', 'v1', { metadata: { name: 'bench' } }))
@@ -63,13 +63,13 @@ async function measure(connect: () => ApiClient, durationMs: number): Promise<re
   const rows: Row[] = []
   for (const one of loads) {
     await delayMs(asking)
-    await loadWith(all, one, durationMs)
+    await loadWith(all, one, short ? 1_000 : 10_000)
     const value = await delayMs(asking)
     rows.push({
       what: `p99, ${clients} clients, ${one.what}`,
       unit: 'ms',
       value,
-      must: { valueBelow: mostMs },
+      ...(short ? {} : { must: { valueBelow: mostMs } }),
     })
   }
   return rows
@@ -104,7 +104,7 @@ export const eventLoop: Bench = {
       return client
     }
     try {
-      return await measure(connect, short ? 1_000 : 10_000)
+      return await measure(connect, short)
     } finally {
       await Promise.all(made.map(client => client.close()))
       await server.stop()

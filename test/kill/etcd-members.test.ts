@@ -12,7 +12,7 @@ import { Etcd, withoutEtcd } from '../support/etcd.ts'
 import { eventually } from '../support/eventually.ts'
 import { violation } from '../support/linearizability.ts'
 import { type Choice, History } from '../support/recorded-clients.ts'
-import { seed } from '../support/seed.ts'
+import { randomOf, seed } from '../support/seed.ts'
 import { Wire } from '../support/wire.ts'
 
 const clients = 9
@@ -32,22 +32,14 @@ function openStore(wires: readonly Wire[], at: number): Promise<Store> {
   })
 }
 
-/** Numbers that look random, the same for the same seed. */
-function* numbers(from: number): Generator<number, never> {
-  for (let state = from >>> 0; ; ) {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    yield state >>> 8
-  }
-}
-
 const verbs = ['get', 'get', 'create', 'update', 'update', 'delete'] as const
 
 /** Choices until it is told to end. Keys change, so that few operations have to be explained at once. */
 function* choices(client: number, isOver: () => boolean): Generator<Choice> {
-  const random = numbers(seed + client)
+  const random = randomOf(seed + client)
   for (let count = 0; !isOver(); count++) {
-    const key = `k${Math.floor(count / 20)}-${random.next().value % 3}`
-    yield { key, verb: verbs[random.next().value % verbs.length] ?? 'get' }
+    const key = `k${Math.floor(count / 20)}-${Math.floor(random() * 3)}`
+    yield { key, verb: verbs[Math.floor(random() * verbs.length)] ?? 'get' }
   }
 }
 

@@ -1,7 +1,7 @@
 // Three hubs on three etcds, each of them killed under load. HUB_KILLS=n makes it longer (npm run soak).
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { KubeObject } from '../../src/api/meta.ts'
-import { sleep } from '../../src/kernel/abort.ts'
+import { never, sleep } from '../../src/kernel/abort.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { withoutEtcd } from '../support/etcd.ts'
 import { eventually } from '../support/eventually.ts'
@@ -16,7 +16,6 @@ const kills = Number(process.env.HUB_KILLS ?? 4)
 const clients = 6
 const patienceMs = 60_000
 const timeoutMs = 120_000 + kills * 20_000
-const never = new AbortController().signal
 
 describe.skipIf(withoutEtcd !== undefined)(withoutEtcd ?? 'three hubs on one etcd', () => {
   let replicas: Replicas

@@ -6,7 +6,6 @@ import { namespaceNames, type Target, type TargetName } from './targets.ts'
 
 export async function seedAll(targets: readonly Target[], load: LoadProcess, size: Size): Promise<void> {
   for (const { server } of targets) {
-    // The server behind the aggregator may be one that was asked directly before.
     await load.run({ type: 'seed', server, namespace: namespaceNames.small, count: size.small })
     await load.run({ type: 'seed', server, namespace: namespaceNames.large, count: size.large })
   }

@@ -52,10 +52,7 @@ async function settle({ pids, workers }: LoadFleet, from: number, to: number): P
   const [startedMs, startedS] = [performance.now(), processorSeconds(pids)]
   const imports = to * groups * importersEach
   const derived = (to - Math.ceil(to / headlessEvery)) * groups * importersEach
-  await workers.ask(
-    () => ({ type: 'export', from, to }),
-    answer => answer.type === 'done',
-  )
+  await workers.order(() => ({ type: 'export', from, to }))
   for (;;) {
     const now = await workers.counts()
     const tookMs = performance.now() - startedMs

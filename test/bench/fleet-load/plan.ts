@@ -58,7 +58,7 @@ export type Counts = {
 }
 
 export type FromWorker =
-  | { readonly type: 'done'; readonly what: 'start' | 'agents' | 'export' }
+  | { readonly type: 'done' }
   | ({ readonly type: 'counts' } & Counts)
   | { readonly type: 'changed'; readonly address: string; readonly atMs: number }
   | {

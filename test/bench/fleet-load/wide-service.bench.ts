@@ -24,10 +24,7 @@ const servers = Array.from({ length: memberCount }, (_, at): readonly MemberPlan
 ])
 
 async function settle({ workers }: LoadFleet): Promise<void> {
-  await workers.ask(
-    () => ({ type: 'export', from: 0, to: 1 }),
-    answer => answer.type === 'done',
-  )
+  await workers.order(() => ({ type: 'export', from: 0, to: 1 }))
   const startedMs = performance.now()
   for (;;) {
     const { imports, slices } = await workers.counts()

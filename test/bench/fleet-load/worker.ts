@@ -228,12 +228,12 @@ async function changed(
 async function start(plans: readonly ServerPlan[]): Promise<void> {
   for (const plan of plans) await startServer(plan)
   for (const member of members.values()) await prepare(member)
-  tell({ type: 'done', what: 'start' })
+  tell({ type: 'done' })
 }
 
 async function startAgents(): Promise<void> {
   await each([...members.values()], member => Promise.all([startAgent(member), view(member)]))
-  tell({ type: 'done', what: 'agents' })
+  tell({ type: 'done' })
 }
 
 async function exportSome(isOne: (service: ServicePlan) => boolean): Promise<void> {
@@ -241,7 +241,7 @@ async function exportSome(isOne: (service: ServicePlan) => boolean): Promise<voi
     plan.services.filter(isOne).map(service => ({ local, object: exportOf(plan.namespace, service) })),
   )
   await each(all, ({ local, object }) => local.create(serviceExports, object, signal))
-  tell({ type: 'done', what: 'export' })
+  tell({ type: 'done' })
 }
 
 async function obey(message: ToWorker): Promise<void> {

@@ -43,20 +43,21 @@ export class Workers {
   /** In turn one server to each. */
   async start(servers: readonly ServerPlan[]): Promise<void> {
     for (const [at, server] of servers.entries()) this.#all[at % workerCount]?.servers.push(server)
-    await this.ask(
-      worker => ({ type: 'start', servers: worker.servers }),
-      answer => answer.type === 'done',
-    )
+    await this.order(worker => ({ type: 'start', servers: worker.servers }))
   }
 
   listen(listener: (message: FromWorker) => void): () => void {
-    const own = (message: FromWorker): void => listener(message)
-    this.#listeners.add(own)
-    return () => this.#listeners.delete(own)
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Tells everybody, and waits until each has done it. */
+  async order(message: (worker: Worker) => ToWorker): Promise<void> {
+    await this.#ask(message, answer => answer.type === 'done')
   }
 
   /** Tells everybody, and waits for an answer of each. */
-  async ask(message: (worker: Worker) => ToWorker, isAnswer: (answer: FromWorker) => boolean) {
+  async #ask(message: (worker: Worker) => ToWorker, isAnswer: (answer: FromWorker) => boolean) {
     const answers = new Map<Worker, FromWorker>()
     const all = Promise.withResolvers<void>()
     const take = (answer: FromWorker, worker: Worker): void => {
@@ -76,7 +77,7 @@ export class Workers {
 
   /** What all have counted. */
   async counts(): Promise<Counts> {
-    const answers = await this.ask(
+    const answers = await this.#ask(
       () => ({ type: 'count' }),
       answer => answer.type === 'counts',
     )
@@ -139,10 +140,7 @@ export async function startLoadFleet(servers: readonly (readonly MemberPlan[])[]
     }))
     await workers.start(plans)
     await narrow(client, servers.flat())
-    await workers.ask(
-      () => ({ type: 'agents' }),
-      answer => answer.type === 'done',
-    )
+    await workers.order(() => ({ type: 'agents' }))
     const pids = [hub.pid, ...workers.pids]
     return { workers, hubPid: hub.pid, pids, hubWrites: countSlices(client, stop.signal), close }
   } catch (thrown) {
