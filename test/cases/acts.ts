@@ -176,11 +176,6 @@ export async function ifThere(promise: Promise<void>): Promise<void> {
   }
 }
 
-export function stop(fleet: MemoryFleet): void {
-  for (const member of fleet.members) member.stop()
-  fleet.stop()
-}
-
 /** One after the other, and what comes of them. */
 export async function happen(fleet: MemoryFleet, acts: readonly Act[]): Promise<void> {
   for (const act of acts) await act(fleet)

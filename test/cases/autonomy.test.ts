@@ -8,7 +8,7 @@ import {
   slices,
   type TestCluster,
 } from '../support/memory-fleet.ts'
-import { cut, exporting, gone, happen, restored, sliceOf, stop } from './acts.ts'
+import { cut, exporting, gone, happen, restored, sliceOf } from './acts.ts'
 import type { Act } from './case.ts'
 import { everything, seenBy } from './seen.ts'
 
@@ -52,7 +52,7 @@ beforeEach(async () => {
     await happens(old.flatMap(name => exporting(`${id}@10`, { ...headless, name })))
   await seconds(120)
 })
-afterEach(() => stop(fleet))
+afterEach(() => fleet.end())
 
 describe('a hub that is away for an hour', () => {
   it('takes nothing from a cluster: its own endpoints, restarts and DNS go on', async () => {
@@ -91,7 +91,7 @@ describe('a hub that is away for an hour', () => {
     expect(burstOf(ofMembers)).toBeLessThanOrEqual(2 * writesPerSecond)
     const questions = [...old, ...born.map(name => `c1-${name}`), ...born.map(name => `c2-${name}`)]
     const seen = await everything(fleet, questions)
-    stop(fleet)
+    fleet.end()
     fleet = await memoryFleet({ members: ['c1', 'c2'] })
     for (const id of ['c1', 'c2'])
       await happens(old.flatMap(name => exporting(`${id}@10`, { ...headless, name })))

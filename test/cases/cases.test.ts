@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { never } from '../../src/kernel/abort.ts'
 import { serviceExports } from '../support/memory-fleet.ts'
-import { serving, sliceOf, stop } from './acts.ts'
+import { serving, sliceOf } from './acts.ts'
 import { cases, elsewhere, numberOf } from './cases.ts'
 import { runCase, withCase } from './run.ts'
 import { exportsSeen, seenBy } from './seen.ts'
@@ -50,6 +50,6 @@ describe('the flow, case by case', () => {
     const after = await conflictOf()
     expect([before?.status, after?.status]).toEqual(['True', 'False'])
     expect(after?.lastTransitionTime).not.toBe(before?.lastTransitionTime)
-    stop(fleet)
+    fleet.end()
   })
 })

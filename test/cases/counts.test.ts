@@ -3,13 +3,13 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { type MemoryFleet, memoryFleet, slices } from '../support/memory-fleet.ts'
 import { slice } from '../support/shop.ts'
-import { exporting, happen, sliceOf, stop } from './acts.ts'
+import { exporting, happen, sliceOf } from './acts.ts'
 import type { Act } from './case.ts'
 import { seenBy } from './seen.ts'
 
 let fleet: MemoryFleet
 
-afterEach(() => stop(fleet))
+afterEach(() => fleet.end())
 
 const happens = (...acts: readonly Act[]): Promise<void> => happen(fleet, acts)
 
@@ -35,7 +35,7 @@ async function costOfOneChange(services: number): Promise<Readonly<Record<string
   written({})
   await happens(sliceOf('c1', 'IPv4', { endpoints: [endpoint('10.1.0.9')] }))
   const cost = written({ c1: 1 })
-  stop(fleet)
+  fleet.end()
   return cost
 }
 

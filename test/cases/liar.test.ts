@@ -6,7 +6,7 @@ import type { ExportedEndpointSlice } from '../../src/api/kinds/exported-endpoin
 import { type ExportedService, ExportedServiceKind } from '../../src/api/kinds/exported-service.ts'
 import { never } from '../../src/kernel/abort.ts'
 import { exportedServices, exportedSlices, type MemoryFleet, memoryFleet } from '../support/memory-fleet.ts'
-import { exporting, stop } from './acts.ts'
+import { exporting } from './acts.ts'
 import { exportsSeen, seenBy } from './seen.ts'
 
 let fleet: MemoryFleet
@@ -21,7 +21,7 @@ beforeEach(async () => {
   liar.stop()
   await fleet.settle()
 })
-afterEach(() => stop(fleet))
+afterEach(() => fleet.end())
 
 const namespace = memberNamespace('c2')
 const honest: ExportedService['spec'] = {

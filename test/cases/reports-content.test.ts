@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { never } from '../../src/kernel/abort.ts'
 import { type MemoryFleet, memoryFleet, serviceExports, services, slices } from '../support/memory-fleet.ts'
 import { slice } from '../support/shop.ts'
-import { exporting, happen, serving, sliceOf, stop, unexport } from './acts.ts'
+import { exporting, happen, serving, sliceOf, unexport } from './acts.ts'
 import { type Act, ok } from './case.ts'
 import { exportsSeen, seenBy } from './seen.ts'
 
@@ -17,7 +17,7 @@ async function opened(...acts: readonly Act[]): Promise<void> {
 
 const happens = (...acts: readonly Act[]): Promise<void> => happen(fleet, acts)
 
-afterEach(() => stop(fleet))
+afterEach(() => fleet.end())
 
 const seenIn = (member: string, ...questions: readonly string[]) =>
   seenBy(fleet.member(member), 'web', questions)

@@ -9,13 +9,13 @@ import {
   serviceImports,
   services,
 } from '../support/memory-fleet.ts'
-import { cut, exporting, exportOf, gone, happen, restored, serving, sliceOf, stop, unexport } from './acts.ts'
+import { cut, exporting, exportOf, gone, happen, restored, serving, sliceOf, unexport } from './acts.ts'
 import type { Act } from './case.ts'
 import { everything, seenBy } from './seen.ts'
 
 let fleet: MemoryFleet
 
-afterEach(() => stop(fleet))
+afterEach(() => fleet.end())
 
 const happens = (...acts: readonly Act[]): Promise<void> => happen(fleet, acts)
 
@@ -80,7 +80,7 @@ describe('B104: a service that is first exported while the hub is away', () => {
     const after = await fleet.member('c1').importOf('shared')
     expect(after?.metadata.uid).toBe(before?.metadata.uid)
     const seen = await everything(fleet, ['web', 'shared'])
-    stop(fleet)
+    fleet.end()
     fleet = await memoryFleet({ members: ['c1', 'c2'] })
     await happens(...exporting('c1@10', headless), ...exporting('c1@20', { name: 'shared' }))
     expect(seen).toEqual(await everything(fleet, ['web', 'shared']))

@@ -19,7 +19,6 @@ import {
   restored,
   serving,
   sliceOf,
-  stop,
   unexport,
   withdraw,
 } from './acts.ts'
@@ -38,7 +37,7 @@ async function opened(
 
 const happens = (...acts: readonly Act[]): Promise<void> => happen(fleet, acts)
 
-afterEach(() => stop(fleet))
+afterEach(() => fleet.end())
 
 const slicesIn = async (member: string) => (await seenBy(fleet.member(member), 'web', [])).slices
 const importIn = async (member: string) => (await seenBy(fleet.member(member), 'web', [])).import

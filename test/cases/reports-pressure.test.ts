@@ -10,12 +10,12 @@ import {
   serviceExports,
   slices,
 } from '../support/memory-fleet.ts'
-import { exporting, gone, stop } from './acts.ts'
+import { exporting, gone } from './acts.ts'
 import { exportsSeen, seenBy } from './seen.ts'
 
 let fleet: MemoryFleet
 
-afterEach(() => stop(fleet))
+afterEach(() => fleet.end())
 
 describe('much at once', () => {
   it.each<[string, FleetOptions]>([

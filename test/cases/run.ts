@@ -1,6 +1,5 @@
 // Runs a case: in the order that is written, or in another with everything delivered more than once.
 import { type MemoryFleet, memoryFleet } from '../support/memory-fleet.ts'
-import { stop } from './acts.ts'
 import type { Act, Case } from './case.ts'
 
 /** What happens between two acts. */
@@ -101,6 +100,6 @@ export async function withCase<R>(
   try {
     return await look(run)
   } finally {
-    stop(run.fleet)
+    run.fleet.end()
   }
 }

@@ -152,11 +152,6 @@ async function copy<O extends { readonly metadata: ObjectMeta }>(
   }
 }
 
-function stop(fleet: MemoryFleet): void {
-  for (const member of fleet.members) member.stop()
-  fleet.stop()
-}
-
 describe('the flow, whatever happens', () => {
   it('ends as if only the end had ever been', async () => {
     await fc.assert(
@@ -173,8 +168,8 @@ describe('the flow, whatever happens', () => {
         const fresh = await freshFleet(fleet)
         await fresh.settle()
         expect(await outcomeOf(fleet)).toEqual(await outcomeOf(fresh))
-        stop(fleet)
-        stop(fresh)
+        fleet.end()
+        fresh.end()
       }),
       { numRuns: 100 },
     )

@@ -258,6 +258,12 @@ export class MemoryFleet {
     this.#running.abort()
   }
 
+  /** Stops the members, and the hub. */
+  end(): void {
+    for (const member of this.members) member.stop()
+    this.stop()
+  }
+
   async join(id: string): Promise<MemoryMember> {
     const member = new MemoryMember(id, this)
     this.#members.set(id, member)

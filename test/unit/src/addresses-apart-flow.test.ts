@@ -11,10 +11,7 @@ import { exportWeb } from '../../support/shop.ts'
 
 let fleet: MemoryFleet
 
-afterEach(() => {
-  for (const member of fleet.members) member.stop()
-  fleet.stop()
-})
+afterEach(() => fleet.end())
 
 const web = { namespace: 'shop', name: 'web' }
 

@@ -21,10 +21,7 @@ beforeEach(async () => {
   fleet = await memoryFleet({ members: ['c1', 'c2', 'c3'] })
 })
 
-afterEach(() => {
-  for (const member of fleet.members) member.stop()
-  fleet.stop()
-})
+afterEach(() => fleet.end())
 
 async function exportFor(cluster: string, consumers: string): Promise<void> {
   const plain = serviceExport()
@@ -93,7 +90,7 @@ describe('an export for chosen clusters', () => {
   })
 
   it('is ready when all have an address for whom it is, and names those who have not', async () => {
-    fleet.stop()
+    fleet.end()
     fleet = await memoryFleet({ members: ['c1', 'c2', 'c3'], cidrs: ['10.7.0.0/30'] })
     for (const name of ['first', 'second']) {
       await fleet.member('c1').apply(services, service(name))

@@ -28,8 +28,7 @@ async function fleetOf(routing: Routing): Promise<MemoryFleet> {
 }
 
 afterEach(() => {
-  for (const member of running?.members ?? []) member.stop()
-  running?.stop()
+  running?.end()
   running = undefined
 })
 

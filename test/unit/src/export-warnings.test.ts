@@ -23,10 +23,7 @@ beforeEach(async () => {
   c2 = fleet.member('c2')
 })
 
-afterEach(() => {
-  for (const member of fleet.members) member.stop()
-  fleet.stop()
-})
+afterEach(() => fleet.end())
 
 /** As admission hands it over. */
 function created(spec?: ServiceExport['spec']): ServiceExport {

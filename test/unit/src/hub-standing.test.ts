@@ -31,8 +31,7 @@ async function exportedByC1(): Promise<{ readonly fleet: MemoryFleet; readonly c
 }
 
 afterEach(() => {
-  for (const member of running?.members ?? []) member.stop()
-  running?.stop()
+  running?.end()
   running = undefined
 })
 

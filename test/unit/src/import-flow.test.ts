@@ -22,8 +22,7 @@ async function fleetOf(options: FleetOptions = {}): Promise<MemoryFleet> {
 }
 
 afterEach(() => {
-  for (const member of running?.members ?? []) member.stop()
-  running?.stop()
+  running?.end()
   running = undefined
 })
 

@@ -5,6 +5,7 @@ import {
   exportedServices,
   type FleetOptions,
   type MemoryFleet,
+  type MemoryMember,
   memoryFleet,
   serviceExports,
   services,
@@ -20,10 +21,20 @@ async function fleetOf(options: FleetOptions = {}): Promise<MemoryFleet> {
 }
 
 afterEach(() => {
-  for (const member of running?.members ?? []) member.stop()
-  running?.stop()
+  running?.end()
   running = undefined
 })
+
+/** One member starts without a hub, and exports. */
+async function fleetApart(): Promise<{ readonly fleet: MemoryFleet; readonly c1: MemoryMember }> {
+  const fleet = await fleetOf()
+  const c1 = fleet.member('c1')
+  c1.stop()
+  c1.hub.cut()
+  c1.start()
+  await exportWeb(c1)
+  return { fleet, c1 }
+}
 
 const exported = { Valid: 'True/Valid', Ready: 'True/Exported', Conflict: 'False/NoConflicts' }
 
@@ -105,12 +116,7 @@ describe('a hub that is away', () => {
   })
 
   it('is told on the export: what is known here at once, the rest when it is clear that nobody answers', async () => {
-    const fleet = await fleetOf()
-    const c1 = fleet.member('c1')
-    c1.stop()
-    c1.hub.cut()
-    c1.start()
-    await exportWeb(c1)
+    const { c1, fleet } = await fleetApart()
     await fleet.settle()
     expect(await c1.conditionsOf('web')).toEqual({ Valid: 'True/Valid', Ready: 'False/Pending' })
     await fleet.clock.advance(3_000)
@@ -123,12 +129,7 @@ describe('a hub that is away', () => {
   })
 
   it('has nothing left of an import that it refuses when it is back', async () => {
-    const fleet = await fleetOf()
-    const c1 = fleet.member('c1')
-    c1.stop()
-    c1.hub.cut()
-    c1.start()
-    await exportWeb(c1)
+    const { c1, fleet } = await fleetApart()
     await fleet.clock.advance(3_000)
     await fleet.settle()
     expect(await c1.importOf('web')).toBeDefined()

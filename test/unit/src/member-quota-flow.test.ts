@@ -12,10 +12,7 @@ import { service, serviceExport, slice } from '../../support/shop.ts'
 
 let fleet: MemoryFleet
 
-afterEach(() => {
-  for (const member of fleet.members) member.stop()
-  fleet.stop()
-})
+afterEach(() => fleet.end())
 
 /** Of this kind the hub takes no more than `room.left`. */
 async function fullHub(plural: string, left: number): Promise<{ left: number; refused: number }> {

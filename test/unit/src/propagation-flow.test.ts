@@ -17,10 +17,7 @@ import { exportWeb } from '../../support/shop.ts'
 
 let fleet: MemoryFleet
 
-afterEach(() => {
-  for (const member of fleet.members) member.stop()
-  fleet.stop()
-})
+afterEach(() => fleet.end())
 
 async function fleetOf(): Promise<Record<'hub' | 'c1' | 'c2' | 'c3', Metrics>> {
   const made = { hub: prometheus(), c1: prometheus(), c2: prometheus(), c3: prometheus() }
@@ -83,8 +80,7 @@ describe('a change', () => {
     await exportWeb(fleet.member('c1'))
     await fleet.settle()
     const before = [writesOf(), await propagationIn(c2)]
-    fleet.stop()
-    for (const member of fleet.members) member.stop()
+    fleet.end()
     await fleet.clock.advance(1_000)
     fleet.start()
     for (const member of fleet.members) member.start()

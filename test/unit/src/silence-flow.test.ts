@@ -32,10 +32,7 @@ describe('a cluster that drains a while after it fell silent', () => {
     await fleet.settle()
   })
 
-  afterEach(() => {
-    for (const member of fleet.members) member.stop()
-    fleet.stop()
-  })
+  afterEach(() => fleet.end())
 
   const readyIn = async (id: string) =>
     (await fleet.member(id).slicesOf('web')).flatMap(s => s.endpoints.map(e => e.conditions?.ready))
