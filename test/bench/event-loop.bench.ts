@@ -1,10 +1,9 @@
 // How long an API server under load keeps others waiting: the delay of its event loop, as its metrics tell it.
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { type ApiCall, type ApiClient, apiClient } from '../support/api-client.ts'
 import { freePorts, temporaryFolder } from '../support/fleet.ts'
-import { startRole } from '../support/role-process.ts'
+import { adminOf, listenAt, startRole } from '../support/role-process.ts'
 import type { Bench, Row } from './bench.ts'
 
 const path = '/apis/multicluster.x-k8s.io/v1beta1/namespaces/bench/serviceimports'
@@ -82,24 +81,11 @@ export const eventLoop: Bench = {
     const folder = temporaryFolder()
     const port = await freePorts()
     const home = join(folder.path, 'home')
-    const server = await startRole([
-      'apiserver',
-      '--home',
-      home,
-      '--host',
-      '127.0.0.1',
-      '--port',
-      String(port),
-    ])
-    const file = (name: string): string => readFileSync(join(home, name), 'utf8')
-    const identity = { certificate: file('admin.crt'), key: file('admin.key') }
+    const server = await startRole(['apiserver', ...listenAt(home, port)])
+    const options = adminOf(home, port)
     const made: ApiClient[] = []
     const connect = (): ApiClient => {
-      const client = apiClient('HTTP/1.1', {
-        url: `https://127.0.0.1:${port}`,
-        ca: file('pki/ca.crt'),
-        identity,
-      })
+      const client = apiClient('HTTP/1.1', options)
       made.push(client)
       return client
     }

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { eventually } from '../support/eventually.ts'
-import { type RoleProcess, startRole } from '../support/role-process.ts'
+import { listenAt, type RoleProcess, startRole } from '../support/role-process.ts'
 import { writeAccountKubeconfig } from './account.ts'
 import type { LabCluster } from './lab/cluster.ts'
 import { freePort } from './lab/ready.ts'
@@ -41,15 +41,8 @@ export async function startAggregatedMember(
   await writeAccountKubeconfig(kubeconfig, cluster, { namespace, name })
   const home = join(cluster.folder, 'member')
   const args = [
-    ...[
-      more.length === 0 ? 'apiserver' : 'member',
-      '--home',
-      home,
-      '--host',
-      '127.0.0.1',
-      '--port',
-      String(port),
-    ],
+    more.length === 0 ? 'apiserver' : 'member',
+    ...listenAt(home, port),
     ...['--kubeconfig', kubeconfig, ...more],
   ]
   let process = await startRole(args)

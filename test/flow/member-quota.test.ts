@@ -9,9 +9,8 @@ import { isOverQuota } from '../../src/kernel/errors.ts'
 import { silentLogger } from '../../src/kernel/log.ts'
 import { noMetrics } from '../../src/kernel/metrics.ts'
 import type { Running } from '../../src/roles/context.ts'
-import { type RunningHub, startHub } from '../../src/roles/hub.ts'
 import { type RunningMember, startMember } from '../../src/roles/member.ts'
-import { createToken } from '../../src/roles/token.ts'
+import { type JoinableHub, listening, startJoinableHub } from '../support/aggregation.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePorts, temporaryFolder } from '../support/fleet.ts'
 import {
@@ -27,16 +26,9 @@ import { headless, service, serviceExport } from '../support/shop.ts'
 const folder = temporaryFolder()
 const stop = new AbortController()
 const context = { clock: systemClock, log: silentLogger, metrics: noMetrics, signal: stop.signal }
-const common = {
-  host: '127.0.0.1',
-  advertise: undefined,
-  clientCa: undefined,
-  serviceCidrs: ['10.96.0.0/16'],
-  controllers: true,
-}
 const memberQuota = { exports: 20, slices: 30, bytes: 200_000 }
 const running: Running[] = []
-let hub: RunningHub
+let hub: JoinableHub
 let east: RunningMember
 /** With the certificate of west, whose agent is stopped. */
 let liar: ClusterClient
@@ -45,9 +37,7 @@ const signal = (): AbortSignal => AbortSignal.timeout(20_000)
 
 beforeAll(async () => {
   const port = await freePorts()
-  const pools = { clusterSetCidrs: ['10.112.0.0/16'], quarantineMs: 1_000 }
-  const options = { ...common, ...pools, memberQuota, home: join(folder.path, 'hub'), port }
-  hub = await startHub(options, context)
+  hub = await startJoinableHub(join(folder.path, 'hub'), { port, memberQuota })
   running.push(hub)
   east = await joined('east', port + 1)
   running.push(east)
@@ -75,16 +65,8 @@ afterAll(async () => {
 })
 
 async function joined(clusterId: string, port: number): Promise<RunningMember> {
-  const { identity, addresses } = hub.running
-  const asked = {
-    clusterId,
-    lifetimeMs: 600_000,
-    servers: addresses,
-    clock: systemClock,
-    ca: identity.caBundle,
-  }
-  const token = await createToken(hub.admin, asked, stop.signal)
-  return startMember({ ...common, clusterId, home: join(folder.path, clusterId), port, join: token }, context)
+  const options = { ...listening, controllers: true, clusterId, home: join(folder.path, clusterId), port }
+  return startMember({ ...options, join: await hub.token(clusterId) }, context)
 }
 
 const definition = {

@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually.ts'
 import { freePorts, temporaryFolder } from '../support/fleet.ts'
 import { memberClusters, serviceExports } from '../support/memory-fleet.ts'
 import { propagationIn } from '../support/propagation.ts'
-import { runRole, runToEnd } from '../support/role-process.ts'
+import { adminOf, listenAt, runRole, runToEnd } from '../support/role-process.ts'
 import { type Member, members, type SeparateProcesses, separateProcesses } from './deployment.ts'
 import { Shop, signal } from './shop.ts'
 
@@ -36,11 +36,8 @@ describe('separate processes', () => {
       const probe = `http://127.0.0.1:${deployment.dnsPort('east') + 5}/metrics`
       return (await fetch(probe)).text()
     }
-    const file = (name: string): string => readFileSync(join(deployment.homeOf(who), name), 'utf8')
     const port = deployment.dnsPort('east') - 10 + ['hub', ...members].indexOf(who)
-    const identity = { certificate: file('admin.crt'), key: file('admin.key') }
-    const server = { url: `https://127.0.0.1:${port}`, ca: file('pki/ca.crt'), identity }
-    const client = apiClient('HTTP/1.1', server)
+    const client = apiClient('HTTP/1.1', adminOf(deployment.homeOf(who), port))
     const { text } = await client.send('/metrics')
     await client.close()
     return text
@@ -98,8 +95,8 @@ describe('separate processes', () => {
     const folder = temporaryFolder()
     const hub = deployment.homeOf('hub')
     const token = await runRole(['token', 'create', '--home', hub, '--cluster', 'east'])
-    const north = ['--cluster-id', 'north', '--join', token, '--home', folder.path, '--host', '127.0.0.1']
-    const { code, output } = await runToEnd(['member', ...north, '--port', String(await freePorts())])
+    const north = ['--cluster-id', 'north', '--join', token, ...listenAt(folder.path, await freePorts())]
+    const { code, output } = await runToEnd(['member', ...north])
     expect(code).toBe(1)
     expect(output).toMatch(/^isthmus: .*the join token is for the cluster "east", not "north"$/)
     folder.dispose()

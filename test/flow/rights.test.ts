@@ -11,10 +11,9 @@ import { silentLogger } from '../../src/kernel/log.ts'
 import { noMetrics } from '../../src/kernel/metrics.ts'
 import { publishMember } from '../../src/roles/admin-files.ts'
 import type { Running } from '../../src/roles/context.ts'
-import { type RunningHub, startHub } from '../../src/roles/hub.ts'
 import { type RunningMember, startMember } from '../../src/roles/member.ts'
 import type { RunningServer } from '../../src/roles/server.ts'
-import { createToken } from '../../src/roles/token.ts'
+import { type JoinableHub, listening, startJoinableHub } from '../support/aggregation.ts'
 import { type ApiClient, apiClient } from '../support/api-client.ts'
 import { freePorts, temporaryFolder } from '../support/fleet.ts'
 import { allowed, type Place, titleOf } from '../support/rights.ts'
@@ -24,34 +23,17 @@ const stop = new AbortController()
 const context = { clock: systemClock, log: silentLogger, metrics: noMetrics, signal: stop.signal }
 const running: Running[] = []
 const clients: ApiClient[] = []
-let hub: RunningHub
+let hub: JoinableHub
 let east: RunningMember
 let joiner: string
 
-const common = {
-  host: '127.0.0.1',
-  advertise: undefined,
-  clientCa: undefined,
-  serviceCidrs: ['10.96.0.0/16'],
-  controllers: true,
-}
-
 beforeAll(async () => {
   const port = await freePorts()
-  hub = await startHub(
-    {
-      ...common,
-      home: join(folder.path, 'hub'),
-      port,
-      clusterSetCidrs: ['10.112.0.0/16'],
-      quarantineMs: 1_000,
-    },
-    context,
-  )
+  hub = await startJoinableHub(join(folder.path, 'hub'), { port })
   running.push(hub)
   east = await joined('east', port + 1)
   await joined('west', port + 2)
-  joiner = await tokenFor('north')
+  joiner = await hub.token('north')
 }, 60_000)
 afterAll(async () => {
   await Promise.all(clients.map(client => client.close()))
@@ -60,24 +42,10 @@ afterAll(async () => {
   folder.dispose()
 })
 
-async function tokenFor(clusterId: string): Promise<string> {
-  const { identity, addresses } = hub.running
-  const asked = {
-    clusterId,
-    lifetimeMs: 600_000,
-    servers: addresses,
-    clock: systemClock,
-    ca: identity.caBundle,
-  }
-  return createToken(hub.admin, asked, stop.signal)
-}
-
 async function joined(clusterId: string, port: number): Promise<RunningMember> {
   const home = join(folder.path, clusterId)
-  const member = await startMember(
-    { ...common, clusterId, home, port, join: await tokenFor(clusterId) },
-    context,
-  )
+  const options = { ...listening, controllers: true, clusterId, home, port }
+  const member = await startMember({ ...options, join: await hub.token(clusterId) }, context)
   running.push(member)
   await publishMember(home, member)
   return member

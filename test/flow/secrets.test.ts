@@ -13,7 +13,14 @@ import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePorts, temporaryFolder } from '../support/fleet.ts'
 import { contextClient } from '../support/fleet-client.ts'
-import { type Ended, type RoleProcess, runRole, runToEnd, startRole } from '../support/role-process.ts'
+import {
+  type Ended,
+  listenAt,
+  type RoleProcess,
+  runRole,
+  runToEnd,
+  startRole,
+} from '../support/role-process.ts'
 
 const everything = `
 apiVersion: audit.k8s.io/v1
@@ -82,14 +89,7 @@ beforeAll(async () => {
     '--audit-log-path',
     join(folder.path, `${name}.audit.log`),
   ]
-  const at = (name: string, portOfIt: number): readonly string[] => [
-    '--home',
-    homeOf(name),
-    '--host',
-    '127.0.0.1',
-    '--port',
-    String(portOfIt),
-  ]
+  const at = (name: string, portOfIt: number): readonly string[] => listenAt(homeOf(name), portOfIt)
   await launch(['hub', ...at('hub', port), '--advertise', `127.0.0.1:${port}`, ...audited('hub')])
 
   const token = await runRole(['token', 'create', '--home', homeOf('hub'), '--cluster', 'east'])

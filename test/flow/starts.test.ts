@@ -9,7 +9,7 @@ import { type Cluster, resource } from '../../src/cluster/cluster.ts'
 import { never } from '../../src/kernel/abort.ts'
 import { type Fleet, freePorts, startFleet, temporaryFolder } from '../support/fleet.ts'
 import { contextClient } from '../support/fleet-client.ts'
-import { runRole, runToEnd } from '../support/role-process.ts'
+import { listenAt, runRole, runToEnd } from '../support/role-process.ts'
 
 /** Whole fleets start in every test, on machines that are busy with others. */
 vi.setConfig({ testTimeout: 120_000 })
@@ -168,10 +168,7 @@ describe('the program', () => {
   it('tells its version', async () => expect(await runRole(['--version'])).toBe(manifest.version))
 
   it('says on the ready line of a hub what works here', async () => {
-    const { output } = await runToEnd(
-      ['hub', '--home', home, '--host', '127.0.0.1', '--port', String(port)],
-      /^ready/,
-    )
+    const { output } = await runToEnd(['hub', ...listenAt(home, port)], /^ready/)
     expect(output).toContain(`ready: node src/main.ts token create --home ${home} --cluster ID, or kubectl`)
   })
 })

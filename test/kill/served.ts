@@ -1,10 +1,8 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect } from 'vitest'
 import { type ApiAnswer, type ApiClient, apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePorts } from '../support/fleet.ts'
-import { type RoleProcess, startRole } from '../support/role-process.ts'
+import { adminOf, listenAt, type RoleProcess, startRole } from '../support/role-process.ts'
 import type { SmallDisk } from './disk.ts'
 
 export const exportsPath = '/apis/multicluster.x-k8s.io/v1beta1/namespaces/default/serviceexports'
@@ -42,14 +40,9 @@ export class Served {
 
   async start(...settings: readonly string[]): Promise<void> {
     this.#port = await freePorts()
-    const args = ['--home', this.home, '--host', '127.0.0.1', '--port', `${this.#port}`, ...settings]
-    this.#process = await startRole(['apiserver', ...args], this.#through)
-    const read = (file: string): string => readFileSync(this.#seen(join(this.home, file)), 'utf8')
-    this.#client = apiClient('HTTP/2', {
-      url: `https://127.0.0.1:${this.#port}`,
-      ca: read('pki/ca.crt'),
-      identity: { certificate: read('admin.crt'), key: read('admin.key') },
-    })
+    const args = ['apiserver', ...listenAt(this.home, this.#port), ...settings]
+    this.#process = await startRole(args, this.#through)
+    this.#client = apiClient('HTTP/2', adminOf(this.#seen(this.home), this.#port))
   }
 
   async kill(): Promise<void> {

@@ -1,13 +1,12 @@
 // Thousands of watches that wait, a thousand of them on each connection: what each costs, that all hear of a change, and
 // that nothing of them is left.
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { pssMegabytes } from '../bench/memory.ts'
 import { type ApiClient, apiClient, type OpenAnswer } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePorts, temporaryFolder } from '../support/fleet.ts'
-import { type RoleProcess, startRole } from '../support/role-process.ts'
+import { adminOf, listenAt, type RoleProcess, startRole } from '../support/role-process.ts'
 
 const onConnection = 1_000
 /** `npm run soak` has ten thousand. */
@@ -22,28 +21,20 @@ const exports_ = '/apis/multicluster.x-k8s.io/v1beta1/serviceexports'
 const json = { 'content-type': 'application/json' }
 let server: RoleProcess
 let connect: () => ApiClient
+let admin: ApiClient
 const clients: ApiClient[] = []
 
 beforeAll(async () => {
   const port = await freePorts()
   const home = join(folder.path, 'home')
-  server = await startRole([
-    'apiserver',
-    '--home',
-    home,
-    '--host',
-    '127.0.0.1',
-    '--port',
-    String(port),
-    ...limits,
-  ])
-  const file = (name: string): string => readFileSync(join(home, name), 'utf8')
-  const identity = { certificate: file('admin.crt'), key: file('admin.key') }
+  server = await startRole(['apiserver', ...listenAt(home, port), ...limits])
+  const options = adminOf(home, port)
   connect = () => {
-    const client = apiClient('HTTP/2', { url: `https://127.0.0.1:${port}`, ca: file('pki/ca.crt'), identity })
+    const client = apiClient('HTTP/2', options)
     clients.push(client)
     return client
   }
+  admin = connect()
 }, 60_000)
 afterAll(async () => {
   await Promise.all(clients.map(client => client.close()))
@@ -57,7 +48,7 @@ async function open(): Promise<readonly OpenAnswer[]> {
 }
 
 async function openWatches(): Promise<number> {
-  const { text } = await connect().send('/metrics')
+  const { text } = await admin.send('/metrics')
   const line = /^apiserver_longrunning_requests\{verb="WATCH".*resource="serviceexports".*\} (\d+)$/m.exec(
     text,
   )
@@ -73,7 +64,6 @@ it(`${count} watches cost at most ${mostKilobytesOfWatch} KB each, hear of a cha
   const kilobytes = ((pssMegabytes(server.pid) - first) * 1000) / (count - onConnection)
   expect(kilobytes).toBeLessThan(mostKilobytesOfWatch)
 
-  const admin = connect()
   const body = (kind: string, apiVersion: string, name: string) => ({
     method: 'POST',
     headers: json,
@@ -93,7 +83,7 @@ it(`${count} watches cost at most ${mostKilobytesOfWatch} KB each, hear of a cha
 }, 300_000)
 
 it('the server has the limits that it was given', async () => {
-  const { text } = await connect().send('/metrics')
+  const { text } = await admin.send('/metrics')
   const seats = text.matchAll(
     /^apiserver_flowcontrol_nominal_limit_seats\{priority_level="([a-z-]+)"\} (\d+)$/gm,
   )

@@ -13,6 +13,7 @@ import { startHub } from '../../src/roles/hub.ts'
 import { startMember } from '../../src/roles/member.ts'
 import type { RunningServer } from '../../src/roles/server.ts'
 import { createToken } from '../../src/roles/token.ts'
+import { listening } from '../support/aggregation.ts'
 import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePorts, temporaryFolder } from '../support/fleet.ts'
@@ -64,13 +65,7 @@ describe('the metrics of a running ClusterSet', () => {
 
   beforeAll(async () => {
     const port = await freePorts()
-    const common = {
-      host: '127.0.0.1',
-      advertise: undefined,
-      clientCa: undefined,
-      serviceCidrs: ['10.96.0.0/16'],
-      controllers: true,
-    }
+    const common = { ...listening, controllers: true }
     const hubOptions = { ...common, audit: auditTo('hub'), home: join(folder.path, 'hub'), port }
     const pools = { clusterSetCidrs: ['10.112.0.0/16'], quarantineMs: 1_000 }
     const election = { leaseMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000 }

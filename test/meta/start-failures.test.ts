@@ -13,7 +13,7 @@ import { fakeEtcd } from '../support/fake-etcd.ts'
 import { freePorts, temporaryFolder } from '../support/fleet.ts'
 import { contextClient } from '../support/fleet-client.ts'
 import { plain, sectionText, tableRows } from '../support/markdown.ts'
-import { type RoleProcess, runRole, runToEnd, startRole } from '../support/role-process.ts'
+import { listenAt, type RoleProcess, runRole, runToEnd, startRole } from '../support/role-process.ts'
 
 const rows = tableRows(sectionText('docs/operations.md', 'Why a process does not start'))
 const sentences = rows.map(([sentence = '']) => plain(sentence))
@@ -32,7 +32,7 @@ let taken: Server
 
 beforeAll(async () => {
   port = await freePorts()
-  hub = await startRole(['hub', '--home', at('hub'), '--host', '127.0.0.1', '--port', String(port)])
+  hub = await startRole(['hub', ...listenAt(at('hub'), port)])
   await runToEnd(member('used', { join: await token('--cluster', 'used') }), /"joined|^ready/)
   taken = createServer().listen(port + 1, '127.0.0.1')
 }, 120_000)
@@ -57,12 +57,12 @@ async function etcdThat(answers: Parameters<typeof fakeEtcd>[0]): Promise<string
 type MemberOptions = { readonly home?: string; readonly join?: string }
 
 function member(id: string, { home = id, join: joining }: MemberOptions = {}): readonly string[] {
-  const args = ['--cluster-id', id, '--home', at(home), '--host', '127.0.0.1', '--port', String(port + 2)]
+  const args = ['--cluster-id', id, ...listenAt(at(home), port + 2)]
   return ['member', ...args, ...(joining === undefined ? [] : ['--join', joining])]
 }
 
 function server(home: string, ...args: readonly string[]): readonly string[] {
-  return ['apiserver', '--home', at(home), '--host', '127.0.0.1', '--port', String(port + 2), ...args]
+  return ['apiserver', ...listenAt(at(home), port + 2), ...args]
 }
 
 function dns(...args: readonly string[]): readonly string[] {
@@ -107,7 +107,7 @@ async function database(path: string, key: string, value: string): Promise<void>
 type Failure = readonly [sentence: RegExp, call: () => Promise<readonly string[]> | readonly string[]]
 
 const failures: readonly Failure[] = [
-  [/ is in use; /, () => ['hub', '--home', at('new'), '--host', '127.0.0.1', '--port', String(port + 1)]],
+  [/ is in use; /, () => ['hub', ...listenAt(at('new'), port + 1)]],
   [/no such address/, () => ['hub', '--home', at('new'), '--host', '192.0.2.1', '--port', String(port + 2)]],
   [/ is above /, () => ['fleet', '--home', at('new'), '--port', '65535']],
   [/cannot be written/, () => server('hub/kubeconfig/below')],

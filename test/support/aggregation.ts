@@ -7,7 +7,7 @@ import { never } from '../../src/kernel/abort.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { type Logger, memoryLogger, silentLogger } from '../../src/kernel/log.ts'
 import { publishHub } from '../../src/roles/admin-files.ts'
-import { type RunningHub, startHub } from '../../src/roles/hub.ts'
+import { type HubOptions, type RunningHub, startHub } from '../../src/roles/hub.ts'
 import { type MemberOptions, type RunningMember, startMember } from '../../src/roles/member.ts'
 import { createToken } from '../../src/roles/token.ts'
 import { prometheus } from '../../src/telemetry/prometheus.ts'
@@ -35,7 +35,8 @@ export type Aggregation = {
   close(): Promise<void>
 }
 
-const listening = {
+/** What options of hubs and members have in common here. */
+export const listening = {
   host: '127.0.0.1',
   advertise: undefined,
   serviceCidrs: ['10.96.0.0/16'],
@@ -44,20 +45,17 @@ const listening = {
 const memberOptions = { ...listening, clusterId: 'test', port: 0, join: undefined, controllers: false }
 const hubOptions = { ...listening, clusterSetCidrs: ['10.112.0.0/16'], quarantineMs: 60_000 }
 
-/** A hub that members can join, on a port that was free. */
-export async function startJoinableHub(home: string): Promise<RunningHub & { token(): Promise<string> }> {
-  const options = { ...hubOptions, home, port: await freePorts(), controllers: true }
+export type JoinableHub = RunningHub & { token(clusterId?: string): Promise<string> }
+
+/** A hub that members can join, on a port that was free unless told. */
+export async function startJoinableHub(home: string, more: Partial<HubOptions> = {}): Promise<JoinableHub> {
+  const port = more.port ?? (await freePorts())
+  const options = { ...hubOptions, controllers: true, ...more, home, port }
   const metrics = prometheus({ processMetrics: false })
   const hub = await startHub(options, { clock: systemClock, log: silentLogger, metrics, signal: never })
   const { addresses: servers, identity } = hub.running
-  const wanted = {
-    clusterId: undefined,
-    lifetimeMs: 60_000,
-    servers,
-    ca: identity.caBundle,
-    clock: systemClock,
-  }
-  return { ...hub, token: () => createToken(hub.admin, wanted, never) }
+  const wanted = { lifetimeMs: 600_000, servers, ca: identity.caBundle, clock: systemClock }
+  return { ...hub, token: clusterId => createToken(hub.admin, { ...wanted, clusterId }, never) }
 }
 
 /** A server, with no controllers unless told, behind another, on free ports of the loopback. */

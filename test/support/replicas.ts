@@ -7,7 +7,7 @@ import { resource } from '../../src/cluster/cluster.ts'
 import { systemClock } from '../../src/kernel/clock.ts'
 import { Etcd } from './etcd.ts'
 import { freePorts, temporaryFolder } from './fleet.ts'
-import { type RoleProcess, runRole, startRole } from './role-process.ts'
+import { listenAt, type RoleProcess, runRole, startRole } from './role-process.ts'
 
 const names = ['a', 'b', 'c'] as const
 export type Hub = (typeof names)[number]
@@ -55,7 +55,7 @@ export class Replicas {
     const port = this.#base + names.indexOf(hub)
     const all = names.map((_, at) => `127.0.0.1:${this.#base + at}`)
     const home = this.homeOf(`hub-${hub}`)
-    const own = ['--home', home, '--host', '127.0.0.1', '--port', `${port}`, '--log-level', 'info']
+    const own = [...listenAt(home, port), '--log-level', 'info']
     const args = [...own, '--advertise', all.join(','), '--store', this.#store, ...election]
     this.#running.set(hub, await startRole(['hub', ...args]))
   }

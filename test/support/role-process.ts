@@ -1,6 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import type { Identity } from '../../src/identity/certificate.ts'
 
 /** The program as a process of its own. */
 export type RoleProcess = {
@@ -16,6 +19,24 @@ export type RoleProcess = {
 export type Ended = { readonly code: number | null; readonly output: string }
 
 const maxLines = 10_000
+
+/** The arguments of a role that listens there. */
+export function listenAt(home: string, port: number): readonly string[] {
+  return ['--home', home, '--host', '127.0.0.1', '--port', String(port)]
+}
+
+/** How its administrator reaches an API server that listens there. */
+export function adminOf(
+  home: string,
+  port: number,
+): { readonly url: string; readonly ca: string; readonly identity: Identity } {
+  const read = (file: string): string => readFileSync(join(home, file), 'utf8')
+  return {
+    url: `https://127.0.0.1:${port}`,
+    ca: read('pki/ca.crt'),
+    identity: { certificate: read('admin.crt'), key: read('admin.key') },
+  }
+}
 
 /**
  * Starts `isthmus <args>` and resolves with its `ready` line; rejects with the output when it ends before. `through` is a

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { type Identity, issueClient, issueServing, makeAuthority } from '../../../src/identity/certificate.ts'
 import { systemClock } from '../../../src/kernel/clock.ts'
 import { freePort } from '../../e2e/lab/ready.ts'
-import { startRole } from '../../support/role-process.ts'
+import { listenAt, startRole } from '../../support/role-process.ts'
 import type { Address, Call } from './connection.ts'
 import type { Server } from './job.ts'
 import type { LoadProcess } from './load.ts'
@@ -47,8 +47,7 @@ export async function clientOf(authority: Identity, at: number): Promise<Address
 export async function startOurs({ folder, load, opened }: Starting): Promise<Target> {
   const port = await freePort()
   const home = join(folder, 'ours')
-  const listen = ['--home', home, '--host', '127.0.0.1', '--port', String(port)]
-  const role = await startRole(['apiserver', ...listen])
+  const role = await startRole(['apiserver', ...listenAt(home, port)])
   opened.push(() => role.stop())
   const authority = {
     certificate: readFileSync(join(home, 'pki', 'ca.crt'), 'utf8'),
