@@ -3,6 +3,7 @@ import { errorText } from '../../src/kernel/abort.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { internal, StatusError } from '../../src/kernel/errors.ts'
 import type { Logger } from '../../src/kernel/log.ts'
+import { endOfTurn } from '../../src/kernel/turn.ts'
 import type { ApiRequest, Encoded, RequestNotes, Responder } from '../contract.ts'
 import { auditIdOf, type RawRequest, toApiRequest } from './request.ts'
 import type { RequestMetrics } from './request-metrics.ts'
@@ -114,6 +115,7 @@ export class Exchanges {
     const failed = request instanceof StatusError
     if (!failed) open.notes = request.notes
     const encoded = failed ? plainStatus(request) : await this.#options.responder(request, signal)
+    await endOfTurn()
     if (signal.aborted) return
     const auditId = failed ? auditIdOf(raw) : request.notes.auditId
     const headers = this.#headers(raw, encoded.code, { auditId, warnings })

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Clock } from '../../../../src/kernel/clock.ts'
-import { atOnce, Pace, type Steps, turn } from '../../../../src/kernel/turn.ts'
+import { atOnce, endOfTurn, Pace, type Steps, turn } from '../../../../src/kernel/turn.ts'
 
 /** A clock by which each step takes so long. */
 function timed(stepMs: number) {
@@ -37,4 +37,27 @@ it('can be done at once', () => {
   const { seen, work } = timed(20)
   expect(atOnce(work())).toBe('done')
   expect(seen).toEqual(['a', 'b', 'c'])
+})
+
+it('goes on with all who wait for the end of a turn before anything else happens', async () => {
+  const seen: string[] = []
+  const waiters = ['a', 'b'].map(name =>
+    endOfTurn().then(() => {
+      setImmediate(() => seen.push(`after ${name}`))
+      seen.push(name)
+    }),
+  )
+  const others = turn().then(() => seen.push('others'))
+  await Promise.all([...waiters, others, turn().then(turn)])
+  expect(seen).toEqual(['a', 'b', 'others', 'after a', 'after b'])
+})
+
+it('ends each turn anew', async () => {
+  await endOfTurn()
+  const seen: string[] = []
+  const waiter = endOfTurn().then(() => seen.push('end'))
+  await Promise.resolve()
+  seen.push('same turn')
+  await waiter
+  expect(seen).toEqual(['same turn', 'end'])
 })
