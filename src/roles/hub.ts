@@ -50,7 +50,8 @@ export function startHub(options: HubOptions, context: Context): Promise<Running
 }
 
 async function openHub(options: HubOptions, context: Context, opened: Opened): Promise<RunningHub> {
-  const foundation = await openFoundation({ ...options, name: 'hub', serves: 'hub' }, context)
+  const sharesStore = options.election !== undefined
+  const foundation = await openFoundation({ ...options, name: 'hub', serves: 'hub', sharesStore }, context)
   opened.add(() => foundation.store.close())
   const directory = new MemberDirectory(foundation.store)
   const view = new ImportableView()
@@ -73,7 +74,7 @@ async function openHub(options: HubOptions, context: Context, opened: Opened): P
       authorizers: [memberAuthorizer(directory)],
       reviews: new Map([[qualified(resourceOf(MemberJoinKind)), joining.review]]),
       views: new Map([[qualified(resourceOf(ImportableKind)), view]]),
-      sharesStore: options.election !== undefined,
+      sharesStore,
       admission: [quota],
       takesLoops: loops => duties.push(loops),
     }),

@@ -52,6 +52,8 @@ export type ServerOptions = {
   readonly history?: Pick<StoreOptions, 'historyMs' | 'historyBytes'>
   /** Where objects are kept; in the home when absent. */
   readonly etcd?: EtcdSettings | undefined
+  /** Other processes have the same etcd; only one when absent. */
+  readonly sharesStore?: boolean
 }
 
 /** What is there before the server listens. */
@@ -113,7 +115,8 @@ export async function openFoundation(options: ServerOptions, context: Context): 
   }
   // gRPC takes memory, which a server without etcd can do without.
   const { openEtcdStore } = await import('../../apiservice/store/etcd/open.ts')
-  const store = await openEtcdStore({ ...storing, etcd: options.etcd })
+  const sharing = options.sharesStore === true ? 'shared' : 'alone'
+  const store = await openEtcdStore({ ...storing, etcd: options.etcd, sharing }, context.signal)
   try {
     const own = identityOf(options, clock)
     await copySharedAuthority(storedAuthority(store), own)

@@ -1,4 +1,4 @@
-// Three API servers on three members of etcd; any of them is killed while clients write and watch.
+// Three hubs on three members of etcd; any of them is killed while clients write and watch.
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { never, sleep } from '../../src/kernel/abort.ts'
@@ -6,7 +6,7 @@ import { systemClock } from '../../src/kernel/clock.ts'
 import { Etcd, withoutEtcd } from '../support/etcd.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/fleet.ts'
-import { exportsPath, patienceMs, Served, versionOf } from './served.ts'
+import { hub, patienceMs, Served, versionOf } from './served.ts'
 
 const writers = 6
 /** Writes that have to be answered before the next thing happens. */
@@ -44,7 +44,7 @@ class Follower {
   async #watch(server: Served | undefined): Promise<void> {
     if (server === undefined) return
     const query = `?watch=1&timeoutSeconds=2&resourceVersion=${this.position}`
-    const answer = await server.client.open(`${exportsPath}${query}`)
+    const answer = await server.client.open(`${hub.path}${query}`)
     if (answer.status === 503 || answer.status === 429) return
     if (answer.status !== 200) {
       this.complaints.push(`watch: ${answer.status}`)
@@ -94,7 +94,7 @@ class Writer {
 
   /** Another server shows at once what this one has answered. */
   async #mustSee(server: Served | undefined, name: string, revision: number): Promise<void> {
-    const answer = await server?.client.send(`${exportsPath}/${name}`).catch(() => undefined)
+    const answer = await server?.client.send(`${hub.path}/${name}`).catch(() => undefined)
     if (answer === undefined || answer.status === 503 || answer.status === 429) return
     if (answer.status !== 200) this.complaints.push(`${name} is not seen: ${answer.status}`)
     else if (versionOf(answer) !== revision) this.complaints.push(`${name} is at ${versionOf(answer)}`)
@@ -120,15 +120,15 @@ async function ended(those: readonly (Follower | Writer)[]): Promise<void> {
   await Promise.all(those.map(({ running }) => running))
 }
 
-describe.skipIf(withoutEtcd !== undefined)(withoutEtcd ?? 'three servers on one etcd', () => {
+describe.skipIf(withoutEtcd !== undefined)(withoutEtcd ?? 'three hubs on one etcd', () => {
   it('lose no answered write and no event, whichever process is killed', async () => {
     const folder = temporaryFolder()
     const etcd = await Etcd.start({ members: 3 })
     const store = `etcd://${etcd.servers.map(({ host }) => host).join(',')}`
-    const servers = [0, 1, 2].map(at => new Served(join(folder.path, `home-${at}`)))
+    const servers = [0, 1, 2].map(at => new Served(join(folder.path, `home-${at}`), undefined, hub))
     const start = (server: Served): Promise<void> => server.start('--store', store)
     await Promise.all(servers.map(start))
-    const lists = await Promise.all(servers.map(({ client }) => client.send(exportsPath)))
+    const lists = await Promise.all(servers.map(({ client }) => client.send(hub.path)))
     const from = Math.max(...lists.map(versionOf))
     const answered = new Map<string, number>()
     const followers = servers.map((_, at) => new Follower(servers, from, at))

@@ -13,18 +13,41 @@ export const unknown = {
   json: { reason: 'ServiceUnavailable' },
 }
 
+/** What is started, and what is written there. */
+type Role = {
+  readonly command: string
+  readonly path: string
+  readonly apiVersion: string
+  readonly kind: string
+}
+
+const apiServer: Role = {
+  command: 'apiserver',
+  path: exportsPath,
+  apiVersion: 'multicluster.x-k8s.io/v1beta1',
+  kind: 'ServiceExport',
+}
+export const hub: Role = {
+  command: 'hub',
+  path: '/api/v1/namespaces/default/configmaps',
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+}
+
 /** A server, and everything that it has answered. */
 export class Served {
   readonly answered = new Map<string, number>()
   readonly home: string
+  readonly #role: Role
   readonly #through: readonly string[]
   readonly #seen: (path: string) => string
   #port = 0
   #process: RoleProcess | undefined
   #client: ApiClient | undefined
 
-  constructor(home: string, disk?: SmallDisk) {
+  constructor(home: string, disk?: SmallDisk, role = apiServer) {
     this.home = home
+    this.#role = role
     this.#through = disk?.through ?? []
     this.#seen = disk?.seen ?? (file => file)
   }
@@ -40,7 +63,7 @@ export class Served {
 
   async start(...settings: readonly string[]): Promise<void> {
     this.#port = await freePorts()
-    const args = ['apiserver', ...listenAt(this.home, this.#port), ...settings]
+    const args = [this.#role.command, ...listenAt(this.home, this.#port), ...settings]
     this.#process = await startRole(args, this.#through)
     this.#client = apiClient('HTTP/2', adminOf(this.#seen(this.home), this.#port))
   }
@@ -51,24 +74,17 @@ export class Served {
   }
 
   async create(name: string, filling = ''): Promise<ApiAnswer> {
-    const object = {
-      apiVersion: 'multicluster.x-k8s.io/v1beta1',
-      kind: 'ServiceExport',
-      metadata: { name, annotations: { filling } },
-    }
+    const { path, apiVersion, kind } = this.#role
+    const object = { apiVersion, kind, metadata: { name, annotations: { filling } } }
     const headers = { 'content-type': 'application/json' }
-    const answer = await this.client.send(exportsPath, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify(object),
-    })
+    const answer = await this.client.send(path, { method: 'POST', headers, body: JSON.stringify(object) })
     if (answer.status === 201) this.answered.set(name, versionOf(answer))
     return answer
   }
 
   /** Everything that was answered is there as it was, and the revision is not behind it. */
   async expectAll(): Promise<void> {
-    const answer = await this.client.send(exportsPath)
+    const answer = await this.client.send(this.#role.path)
     expect(answer.status).toBe(200)
     expect(versionOf(answer)).toBeGreaterThanOrEqual(Math.max(...this.answered.values()))
     const { items } = answer.json as { items: Named[] } // a list has them

@@ -54,6 +54,25 @@ async function etcdThat(answers: Parameters<typeof fakeEtcd>[0]): Promise<string
   return `etcd://127.0.0.1:${etcd.port}`
 }
 
+/** A store that a process has, of which is heard again and again. */
+function etcdInUse(prefix: string): Promise<string> {
+  const values: Readonly<Record<string, object>> = {
+    [`${prefix}/`]: { format: 1, schema: 1 },
+    [`${prefix}/floor`]: { revision: 1 },
+    [`${prefix}/lock`]: { process: 7, machine: 'other', since: '2026-01-02T03:04:05Z', lease: 1 },
+  }
+  let TTL = 1
+  return etcdThat({
+    range: key => {
+      const value = values[key]
+      const found = key.endsWith('/') ? `${key}format` : key
+      const kvs = [{ key: Buffer.from(found), value: Buffer.from(JSON.stringify(value)), modRevision: 1 }]
+      return value === undefined ? {} : { kvs, count: 1 }
+    },
+    leaseTime: () => ({ TTL: TTL++ }),
+  })
+}
+
 type MemberOptions = { readonly home?: string; readonly join?: string }
 
 function member(id: string, { home = id, join: joining }: MemberOptions = {}): readonly string[] {
@@ -112,6 +131,14 @@ const failures: readonly Failure[] = [
   [/ is above /, () => ['fleet', '--home', at('new'), '--port', '65535']],
   [/cannot be written/, () => server('hub/kubeconfig/below')],
   [/in use by another process/, () => server('hub')],
+  [
+    /and this one must have it alone/,
+    async () => server('fresh', '--store', await etcdInUse('/isthmus/local')),
+  ],
+  [
+    /which must have it alone/,
+    async () => ['hub', ...listenAt(at('fresh'), port + 2), '--store', await etcdInUse('/isthmus/hub')],
+  ],
   [
     /is damaged and is left/,
     async () => {

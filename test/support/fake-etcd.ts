@@ -2,11 +2,14 @@ import { join } from 'node:path'
 import { Server, ServerCredentials, type ServiceDefinition } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
 
-/** What it answers to every request of a method. */
+type Query = { readonly key: Buffer }
+
+/** What it answers to requests of a method. */
 export type Answers = {
   readonly status?: object
-  readonly range?: object | Promise<object>
+  readonly range?: object | Promise<object> | ((key: string) => object)
   readonly txn?: () => Promise<object>
+  readonly leaseTime?: () => object
 }
 
 const header = { revision: 1 }
@@ -18,6 +21,7 @@ export async function fakeEtcd({
   status = { version: '3.7.3' },
   range = {},
   txn = () => Promise.resolve({}),
+  leaseTime = () => ({}),
 }: Answers): Promise<{
   readonly port: number
   stop(): void
@@ -29,12 +33,16 @@ export async function fakeEtcd({
     status: (_call: unknown, answer: Reply) => answer(null, status),
   })
   server.addService(definition['etcdserverpb.KV'] as ServiceDefinition, {
-    range: (_call: unknown, answer: Reply) => {
-      void Promise.resolve(range).then(message => answer(null, { header, ...message }))
+    range: ({ request }: { readonly request: Query }, answer: Reply) => {
+      const answered = typeof range === 'function' ? range(request.key.toString()) : range
+      void Promise.resolve(answered).then(message => answer(null, { header, ...message }))
     },
     txn: (_call: unknown, answer: Reply) => {
       void txn().then(message => answer(null, { header, ...message }))
     },
+  })
+  server.addService(definition['etcdserverpb.Lease'] as ServiceDefinition, {
+    leaseTimeToLive: (_call: unknown, answer: Reply) => answer(null, leaseTime()),
   })
   const port = await new Promise<number>((resolve, reject) => {
     server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (failure, bound) =>

@@ -49,6 +49,9 @@ export class MemoryEtcd implements EtcdRequests {
   isWatchable: boolean = true
   #state: State = { revision: 1, compacted: 0, events: [] }
   readonly #watches = new Set<Watching>()
+  /** Seconds left, by number. They run out when a test says so. */
+  readonly leases = new Map<number, number>()
+  readonly #bound = new Map<string, number>()
 
   get watches(): number {
     return this.#watches.size
@@ -84,7 +87,7 @@ export class MemoryEtcd implements EtcdRequests {
       throw new GrpcError(grpcCode.resourceExhausted, 'etcdserver: mvcc: database space exceeded')
     }
     const items = this.#at(this.#state.revision)
-    const found = conditions.map(({ key }) => items.find(item => item.key.equals(key)))
+    const found = conditions.map(range => items.find(item => isIn(item.key, range)))
     if (conditions.some(({ revision }, at) => (found[at]?.revision ?? 0) !== revision)) {
       return { done: false, found }
     }
@@ -97,6 +100,29 @@ export class MemoryEtcd implements EtcdRequests {
     const { compacted, revision: newest } = this.#state
     if (revision <= compacted || revision > newest) throw outOfRange('etcdserver: mvcc: cannot be compacted')
     this.#state = { ...this.#state, compacted: revision }
+  }
+
+  async grantLease(id: number, seconds: number): Promise<void> {
+    if (this.isFull)
+      throw new GrpcError(grpcCode.resourceExhausted, 'etcdserver: mvcc: database space exceeded')
+    this.leases.set(id, seconds)
+  }
+
+  async keepLease(id: number): Promise<boolean> {
+    return this.leases.has(id)
+  }
+
+  async leaseTime(id: number): Promise<number> {
+    return this.leases.get(id) ?? -1
+  }
+
+  async revokeLease(id: number): Promise<void> {
+    this.leases.delete(id)
+    for (const [key, lease] of this.#bound) {
+      if (lease !== id) continue
+      this.#bound.delete(key)
+      this.#apply([{ delete: Buffer.from(key) }])
+    }
   }
 
   async status(): Promise<StatusAnswer> {
@@ -159,6 +185,9 @@ export class MemoryEtcd implements EtcdRequests {
 
   #apply(operations: readonly Operation[]): void {
     const revision = this.#state.revision + 1
+    for (const operation of operations) {
+      if ('put' in operation && operation.lease) this.#bound.set(operation.put.toString(), operation.lease)
+    }
     const events = operations.map(operation =>
       'delete' in operation
         ? { key: operation.delete, value: Buffer.alloc(0), revision, isDeletion: true }

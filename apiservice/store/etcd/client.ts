@@ -89,6 +89,25 @@ export class EtcdClient {
     return status
   }
 
+  /** A lease of this number, which must be new; what is bound to it goes when nobody has kept it for so long. */
+  async grantLease(id: number, seconds: number, signal: AbortSignal): Promise<void> {
+    await this.#persist(methods.grantLease, { ID: id, TTL: seconds }, signal)
+  }
+
+  /** False when it is no longer there. A stream of one question and one answer is what a single request is. */
+  async keepLease(id: number, signal: AbortSignal): Promise<boolean> {
+    return (await this.#persist(methods.keepLease, { ID: id }, signal)).TTL > 0
+  }
+
+  /** How many seconds it lasts if nobody keeps it; below 0 when it is no longer there. */
+  async leaseTime(id: number, signal: AbortSignal): Promise<number> {
+    return (await this.#persist(methods.leaseTime, { ID: id }, signal)).TTL
+  }
+
+  async revokeLease(id: number): Promise<void> {
+    await this.#ask(this.#current, methods.revokeLease, { ID: id })
+  }
+
   /** Throws `StoreOpenError` when a member that answers is too old, and `GrpcError` when none answers. */
   async requireSound(): Promise<void> {
     const asked = this.#channels.map((_, at) => this.#ask(at, methods.status, {}))
@@ -197,7 +216,7 @@ function nameOf({ path }: AnyMethod): string {
 }
 
 function isWrite({ path }: AnyMethod): boolean {
-  return path === methods.txn.path
+  return path === methods.txn.path || path === methods.grantLease.path
 }
 
 function mayTryAgain(method: AnyMethod, error: GrpcError): boolean {

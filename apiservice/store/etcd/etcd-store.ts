@@ -22,6 +22,7 @@ import type { Write } from '../batch.ts'
 import { StoreInstruments } from '../instruments.ts'
 import { writeVerbs } from '../write-verbs.ts'
 import { Barrier } from './barrier.ts'
+import type { Claim } from './claim.ts'
 import { Compaction } from './compaction.ts'
 import { Feed } from './feed.ts'
 import { type Loaded, type LoadParts, load, mustBeThere } from './loading.ts'
@@ -45,6 +46,7 @@ export class EtcdStore implements Store {
   readonly #progress: Progress
   readonly #feed: Feed
   readonly #barrier: Barrier
+  readonly #claim: Claim | undefined
   readonly #writes: Writes
   readonly #instruments: StoreInstruments
   /** No more is taken; what was taken goes on until `stop`. */
@@ -58,10 +60,12 @@ export class EtcdStore implements Store {
   /** Until its alarm is off; deletions are done all the same. */
   #isFull: boolean = false
 
-  constructor(parts: LoadParts, { replica, mark }: Loaded) {
+  /** Without a claim it is for those who change nothing that others rely on. */
+  constructor(parts: LoadParts, { replica, mark }: Loaded, claim?: Claim) {
     const { client, layout, settings } = parts
     const { log, clock, metrics } = settings
     this.#parts = parts
+    this.#claim = claim
     this.#replica = replica
     this.#compaction = new Compaction(parts, mark)
     this.#progress = new Progress(client.clock)
@@ -91,6 +95,9 @@ export class EtcdStore implements Store {
     background(memory.name, log, signal, () => every(memory, () => this.#keepHouse(), signal))
     const etcd = { name: 'look after etcd', intervalMs: housekeepingMs, clock, log }
     background(etcd.name, log, signal, () => every(etcd, () => this.#lookAfter(), signal))
+    if (claim !== undefined) {
+      background('claim of the store', log, this.#stop.signal, stopped => claim.keep(stopped))
+    }
   }
 
   revision(): Revision {
@@ -102,7 +109,7 @@ export class EtcdStore implements Store {
   }
 
   fault(): string | undefined {
-    return this.#feed.fault ?? (this.#isFull ? full : this.#writeFault)
+    return this.#unwritable ?? (this.#isFull ? full : this.#writeFault)
   }
 
   async get(key: ObjectKey): Promise<StoredObject | undefined> {
@@ -164,12 +171,18 @@ export class EtcdStore implements Store {
     }
   }
 
+  /** Why etcd need not be asked. */
+  get #unwritable(): string | undefined {
+    return this.#feed.fault ?? this.#claim?.fault
+  }
+
   #makeWrites(): Writes {
     const { client, layout, settings } = this.#parts
     return new Writes({
       client,
       layout,
       settings,
+      claim: () => this.#claim?.condition,
       seen: revision => this.#progress.reached(revision, seenWithinMs),
       version: (key, revision) => this.#replica.timeline.version(key, revision),
       current: key => this.get(key),
@@ -193,12 +206,13 @@ export class EtcdStore implements Store {
     const { hub } = this.#replica.reads
     await hub.drained()
     hub.close()
+    await this.#claim?.release()
     this.#parts.client.close()
   }
 
   async #write(write: Write): Promise<WriteResult> {
     this.#mustBeOpen()
-    const { fault } = this.#feed
+    const fault = this.#unwritable
     if (fault !== undefined) throw unavailable(`the store cannot write at the moment: ${fault}`)
     return this.#writes.submit(write)
   }

@@ -3,6 +3,9 @@
  *
  *     format                               how all of it is laid out
  *     floor                                where the history begins; everything older may be compacted
+ *     owner                                changed whenever a process takes the store for itself
+ *     lock                                 there while a process has the store for itself
+ *     servers/ID                           there while a process has the store together with others
  *     last                                 the last state of the object that is deleted at the same revision
  *     objects/RESOURCE/NAMESPACE/NAME      the newest version of an object
  *
@@ -20,6 +23,9 @@ export class EtcdLayout {
   readonly format: Buffer
   readonly floor: Buffer
   readonly last: Buffer
+  readonly owner: Buffer
+  readonly lock: Buffer
+  readonly servers: KeyRange
   readonly all: KeyRange
   readonly objects: KeyRange
   readonly #objectsAt: string
@@ -29,12 +35,19 @@ export class EtcdLayout {
     this.format = Buffer.from(`${prefix}/format`)
     this.floor = Buffer.from(`${prefix}/floor`)
     this.last = Buffer.from(`${prefix}/last`)
+    this.owner = Buffer.from(`${prefix}/owner`)
+    this.lock = Buffer.from(`${prefix}/lock`)
+    this.servers = rangeOf(`${prefix}/servers/`)
     this.all = rangeOf(`${prefix}/`)
     this.objects = rangeOf(this.#objectsAt)
   }
 
   keyOf({ resource, namespace, name }: ObjectKey): Buffer {
     return Buffer.from(`${this.#objectsAt}${escaped(resource)}/${escaped(namespace)}/${escaped(name)}`)
+  }
+
+  serverOf(id: string): Buffer {
+    return Buffer.concat([this.servers.key, Buffer.from(id)])
   }
 
   /** Undefined for what is no key of an object. */

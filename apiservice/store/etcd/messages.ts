@@ -22,10 +22,12 @@ export type RangeAnswer = {
   readonly count: number
 }
 
-/** What a key must be at: its last change, 0 when it must not be there. */
-export type Condition = { readonly key: Buffer; readonly revision: Revision }
+/** What a key, or all of a range, must be at: its last change, 0 when it must not be there. */
+export type Condition = KeyRange & { readonly revision: Revision }
 
-export type Operation = { readonly put: Buffer; readonly value: Buffer } | { readonly delete: Buffer }
+export type Operation =
+  /** With a lease, the key goes when that one runs out. */
+  { readonly put: Buffer; readonly value: Buffer; readonly lease?: number } | { readonly delete: Buffer }
 
 export type Transaction = {
   /** All of them hold, or nothing is changed. */
@@ -66,19 +68,28 @@ export function rangeRequest({ end, ...query }: RangeQuery): Question<Methods['r
 export function txnRequest({ conditions, operations }: Transaction): Question<Methods['txn']> {
   const { equal, modRevision } = compare
   return {
-    compare: conditions.map(({ key, revision }) => ({
+    compare: conditions.map(({ key, end, revision }) => ({
       result: equal,
       target: modRevision,
       key,
+      rangeEnd: end,
       modRevision: revision,
     })),
     success: operations.map(operation =>
       'delete' in operation
         ? { requestDeleteRange: { key: operation.delete } }
-        : { requestPut: { key: operation.put, value: operation.value } },
+        : { requestPut: putRequest(operation) },
     ),
-    failure: conditions.map(({ key }) => ({ requestRange: { key } })),
+    failure: conditions.map(({ key, end }) => ({ requestRange: { key, rangeEnd: end } })),
   }
+}
+
+function putRequest({ put, value, lease }: Extract<Operation, { readonly put: Buffer }>): {
+  readonly key: Buffer
+  readonly value: Buffer
+  readonly lease?: number
+} {
+  return { key: put, value, ...(lease === undefined ? {} : { lease }) }
 }
 
 export function watchRequest({ key, end }: KeyRange, from: Revision): Question<Methods['watch']> {

@@ -24,13 +24,14 @@ type RangeResponse = {
 
 type RequestOp =
   | { readonly requestRange: RangeRequest }
-  | { readonly requestPut: { readonly key: Buffer; readonly value: Buffer } }
+  | { readonly requestPut: { readonly key: Buffer; readonly value: Buffer; readonly lease?: number } }
   | { readonly requestDeleteRange: { readonly key: Buffer } }
 
 type Compare = {
   readonly result: number
   readonly target: number
   readonly key: Buffer
+  readonly rangeEnd?: Buffer | undefined
   readonly modRevision: number
 }
 
@@ -68,6 +69,11 @@ type WatchResponse = {
   readonly events: readonly { readonly type: number; readonly kv: KeyValueMessage }[]
 }
 
+/** Numbers of our own, since those of etcd are larger than a number can be here. */
+type Lease = { readonly ID: number }
+
+type LeaseTime = { readonly TTL: number }
+
 type StatusResponse = {
   readonly version: string
   readonly dbSize: number
@@ -86,18 +92,24 @@ function isMethod<Question, Answer>(found: unknown): found is Method<Question, A
   return found instanceof Object && 'path' in found
 }
 
-function method<Question, Answer>(service: string, name: string): Method<Question, Answer> {
+/** Named as in `KV.Range`. */
+function method<Question, Answer>(path: string): Method<Question, Answer> {
+  const [service = '', name = ''] = path.split('.')
   const found = new Map(Object.entries(definitions[`etcdserverpb.${service}`] ?? {})).get(name)
   if (isMethod<Question, Answer>(found)) return found
-  throw new Error(`etcd.proto has no ${service}.${name}`)
+  throw new Error(`etcd.proto has no ${path}`)
 }
 
 export const methods = {
-  range: method<RangeRequest, RangeResponse>('KV', 'Range'),
-  txn: method<TxnRequest, TxnResponse>('KV', 'Txn'),
-  compact: method<Header, object>('KV', 'Compact'),
-  watch: method<WatchRequest, WatchResponse>('Watch', 'Watch'),
-  status: method<Record<string, never>, StatusResponse>('Maintenance', 'Status'),
+  range: method<RangeRequest, RangeResponse>('KV.Range'),
+  txn: method<TxnRequest, TxnResponse>('KV.Txn'),
+  compact: method<Header, object>('KV.Compact'),
+  watch: method<WatchRequest, WatchResponse>('Watch.Watch'),
+  grantLease: method<Lease & LeaseTime, object>('Lease.LeaseGrant'),
+  revokeLease: method<Lease, object>('Lease.LeaseRevoke'),
+  keepLease: method<Lease, LeaseTime>('Lease.LeaseKeepAlive'),
+  leaseTime: method<Lease, LeaseTime>('Lease.LeaseTimeToLive'),
+  status: method<Record<string, never>, StatusResponse>('Maintenance.Status'),
 } as const
 
 export type Question<M> = M extends Method<infer Q, unknown> ? Q : never

@@ -3,11 +3,13 @@ import { type Clock, systemClock } from '../../../src/kernel/clock.ts'
 import type { Store } from '../../store-contract.ts'
 import { StoreOpenError } from '../open-error.ts'
 import { type StoreOptions, withDefaults } from '../options.ts'
+import { Claim, type Sharing } from './claim.ts'
 import { EtcdClient } from './client.ts'
 import { EtcdStore } from './etcd-store.ts'
 import { GrpcError, type TlsFiles } from './grpc.ts'
 import { EtcdLayout } from './layout.ts'
-import { isMade, type Loaded, type LoadParts, load } from './loading.ts'
+import { isMade, type LoadParts, load, mustBeThere } from './loading.ts'
+import { readMarkers } from './markers.ts'
 
 export type EtcdSettings = {
   /** `http://host:port` or `https://host:port` of each member that is asked. */
@@ -25,20 +27,33 @@ export type EtcdSettings = {
 const openWithinMs = 8_000
 const retryMs = 500
 
-/** Throws `StoreOpenError` when etcd cannot be reached, is too old, or holds something else below the prefix. */
-export async function openEtcdStore(options: StoreOptions & { readonly etcd: EtcdSettings }): Promise<Store> {
-  const { etcd, ...rest } = options
+export type EtcdStoreOptions = StoreOptions & {
+  readonly etcd: EtcdSettings
+  /** How a server has it; absent for commands, which may go between the writes of servers. */
+  readonly sharing?: Sharing
+}
+
+/**
+ * Throws `StoreOpenError` when etcd cannot be reached, is too old, holds something else below the prefix, or when another
+ * process has the store.
+ */
+export async function openEtcdStore(options: EtcdStoreOptions, signal = never): Promise<Store> {
+  const { etcd, sharing, ...rest } = options
   const settings = withDefaults(rest)
   const { log, metrics } = settings
   const client = new EtcdClient({ clock: systemClock, ...etcd, log, metrics })
   const { place } = etcd
   const parts: LoadParts = { client, layout: new EtcdLayout(etcd.prefix), place, settings }
+  const claim = sharing && new Claim(parts, sharing)
   let store: EtcdStore | undefined
   try {
-    store = new EtcdStore(parts, await firstLoad(parts))
+    await firstAnswer(parts, () => makeUnlessThere(parts))
+    await claim?.take(signal)
+    store = new EtcdStore(parts, await firstAnswer(parts, () => load(parts, never, mustBeThere)), claim)
     await store.opened(openWithinMs)
     return store
   } catch (thrown) {
+    if (store === undefined) await claim?.release()
     await store?.close()
     client.close()
     if (thrown instanceof StoreOpenError) throw thrown
@@ -51,12 +66,16 @@ export async function openEtcdStore(options: StoreOptions & { readonly etcd: Etc
   }
 }
 
-async function firstLoad(parts: LoadParts): Promise<Loaded> {
-  const { client, settings } = parts
+async function makeUnlessThere(parts: LoadParts): Promise<void> {
+  const { client, layout, place } = parts
+  await client.requireSound()
+  if ((await readMarkers(client, layout, place, never)) === undefined) await isMade(parts, never)
+}
+
+async function firstAnswer<T>({ client, settings }: LoadParts, ask: () => Promise<T>): Promise<T> {
   for (const until = client.clock.now() + openWithinMs; ; ) {
     try {
-      await client.requireSound()
-      return await load(parts, never, isMade)
+      return await ask()
     } catch (thrown) {
       if (!(thrown instanceof GrpcError) || client.clock.now() >= until) throw thrown
       settings.log.warn('etcd cannot be reached', { error: thrown.message })

@@ -6,7 +6,7 @@ import type { StoreSettings } from '../options.ts'
 import { type EtcdRequests, hasSurelyNotHappened } from './client.ts'
 import { GrpcError, grpcCode } from './grpc.ts'
 import { decodeValue, type EtcdLayout, encodeValue } from './layout.ts'
-import type { KeyValue, Operation, Transaction, TransactionAnswer } from './messages.ts'
+import type { Condition, KeyValue, Operation, Transaction, TransactionAnswer } from './messages.ts'
 
 type Waiter = {
   readonly write: Write
@@ -20,6 +20,8 @@ export type WriteParts = {
   readonly client: EtcdRequests
   readonly layout: EtcdLayout
   readonly settings: StoreSettings
+  /** What every write depends on, so that a process whose place another one has taken writes nothing more. */
+  claim(): Condition | undefined
   /** Resolves when a change is in memory. */
   seen(revision: number): Promise<void>
   /** A version as memory has it; undefined when it does not. */
@@ -116,18 +118,20 @@ export class Writes {
     const startedAt = settings.clock.now()
     let answer: TransactionAnswer
     let last: Buffer | undefined
+    let transaction: Transaction
     try {
       const refused = await this.#refused(write)
       if (refused !== undefined) return refused
-      const { body, transaction } = this.#transactionOf(write)
-      last = body
+      const made = this.#transactionOf(write)
+      transaction = made.transaction
+      last = made.body
       answer = await this.#transact(transaction)
     } catch (thrown) {
       throw this.#failure(thrown)
     } finally {
       decided()
     }
-    if (!answer.done) return this.#denied(write, answer.found)
+    if (!answer.done) return this.#denied(write, transaction.conditions, answer.found)
     committed(settings.clock.now() - startedAt)
     await this.#parts.seen(answer.revision).catch(thrown => {
       throw unavailable(`${errorText(thrown)}: it is unknown what came of the change`)
@@ -167,10 +171,15 @@ export class Writes {
 
   async #denied(
     { key, guard }: Write,
-    [found, guarding]: readonly (KeyValue | undefined)[],
+    conditions: readonly Condition[],
+    found: readonly (KeyValue | undefined)[],
   ): Promise<WriteResult> {
-    if (guard !== undefined && guarding?.revision !== guard.revision) return isGuarded
-    return { done: false, current: await this.#found(key, found) }
+    const broken = conditions.findLastIndex(({ revision }, at) => (found[at]?.revision ?? 0) !== revision)
+    const isOfGuard = guard !== undefined && broken === conditions.length - 1
+    if (isOfGuard) return isGuarded
+    if (broken > 0)
+      throw unavailable('the store cannot write: another process has taken it, or etcd was put back')
+    return { done: false, current: await this.#found(key, found[0]) }
   }
 
   #transactionOf(write: Write): { readonly body: Buffer | undefined; readonly transaction: Transaction } {
@@ -178,14 +187,18 @@ export class Writes {
     const key = layout.keyOf(write.key)
     const at = settings.clock.now()
     const { guard } = write
-    const guarding = guard === undefined ? [] : [{ key: layout.keyOf(guard.key), revision: guard.revision }]
+    const claim = this.#parts.claim()
+    const besides: readonly Condition[] = [
+      ...(claim === undefined ? [] : [claim]),
+      ...(guard === undefined ? [] : [{ key: layout.keyOf(guard.key), revision: guard.revision }]),
+    ]
     const size = aroundBytes + 4 * key.length + (write.body?.length ?? 0)
     if (size > maxRequestBytes)
       throw objectTooLarge(write.body?.length ?? 0, maxRequestBytes - aroundBytes - 4 * key.length)
     if (write.verb !== 'delete') {
       const operations = [{ put: key, value: encodeValue({ at, body: write.body }) }]
       const revision = write.verb === 'create' ? 0 : write.expected
-      return { body: write.body, transaction: { conditions: [{ key, revision }, ...guarding], operations } }
+      return { body: write.body, transaction: { conditions: [{ key, revision }, ...besides], operations } }
     }
     const stored = this.#parts.version(write.key, write.expected)?.body
     const body = write.body ?? stored
@@ -194,7 +207,7 @@ export class Writes {
       ...(differs ? [{ put: layout.last, value: encodeValue({ at, body }) }] : []),
       { delete: key },
     ]
-    const conditions = [{ key, revision: write.expected }, ...guarding]
+    const conditions = [{ key, revision: write.expected }, ...besides]
     return { body, transaction: { conditions, operations } }
   }
 
