@@ -4,8 +4,8 @@ import { resolve } from 'node:path'
 import { errorText } from '../../src/kernel/abort.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { isMissing } from '../../src/kernel/errors.ts'
-import type { Store } from '../store-contract.ts'
-import { decodeBackup } from './backup.ts'
+import type { Revision, Store } from '../store-contract.ts'
+import { type Backup, decodeBackup } from './backup.ts'
 import { buildStore, revisionAfter } from './build-store.ts'
 import { findFormat } from './level-format.ts'
 import { logOf, prepare, storeOn } from './level-store.ts'
@@ -81,30 +81,19 @@ export async function repairStore(directory: string, to: string, clock: Clock): 
   })
 }
 
-export type Restored = { readonly objects: number; readonly made: number; readonly revision: number }
+export type Restored = { readonly objects: number; readonly revision: Revision }
 
 /** Makes a store of a backup. Throws one sentence when it cannot. */
-export async function restoreStore(
-  file: { readonly path: string; readonly bytes: Buffer },
-  to: string,
-  clock: Clock,
-): Promise<Restored> {
+export async function restoreStore(backup: Backup, to: string, clock: Clock): Promise<Restored> {
   const target = resolve(to)
   await requireNothing(target)
-  const backup = backupIn(file)
   const revision = revisionAfter(backup.revision, backup.at, clock.now())
   await buildStore(target, backup.entries, revision)
-  return { objects: backup.entries.length, made: backup.at, revision }
+  return { objects: backup.entries.length, revision }
 }
 
 /** Throws one sentence when it is none, or not all of it. */
-export function backupIn({
-  path,
-  bytes,
-}: {
-  readonly path: string
-  readonly bytes: Buffer
-}): ReturnType<typeof decodeBackup> {
+export function backupIn({ path, bytes }: { readonly path: string; readonly bytes: Buffer }): Backup {
   try {
     return decodeBackup(bytes)
   } catch (thrown) {

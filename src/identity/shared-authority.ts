@@ -37,7 +37,7 @@ export type SharedAuthorityOptions = {
  * the folder has one that the others do not know: then it is the folder of another server, or the store is.
  */
 export async function copySharedAuthority(
-  shared: SharedFiles,
+  shared: Pick<SharedFiles, 'read' | 'offer'>,
   { folder, name, clock }: SharedAuthorityOptions,
 ): Promise<void> {
   const own = await filesIn(folder)

@@ -1,5 +1,6 @@
 import type { CommandDefinition } from './command.ts'
 import * as setting from './setting.ts'
+import { etcdOf, storeSettings } from './store-settings.ts'
 
 const home = setting.text({
   placeholder: 'DIR',
@@ -34,6 +35,7 @@ export const storeRepairCommand: CommandDefinition<typeof repairSettings> = {
 
 const backupSettings = {
   home,
+  ...storeSettings,
   kubeconfig: setting.optional(
     setting.text({
       placeholder: 'FILE',
@@ -53,18 +55,25 @@ export const storeBackupCommand: CommandDefinition<typeof backupSettings> = {
   name: 'backup',
   description: 'Saves all objects of a server in a file, whether it runs or not.',
   settings: backupSettings,
-  run: async values => print(await (await import('./store-tools.ts')).backUp(values, values.to)),
+  run: async values => {
+    const source = { ...values, etcd: etcdOf(values, 'hub') }
+    print(await (await import('./store-tools.ts')).backUp(source, values.to))
+  },
 }
 
 const restoreSettings = {
   home,
+  ...storeSettings,
   from: setting.text({ placeholder: 'FILE', description: 'The backup.' }),
 }
 
 export const storeRestoreCommand: CommandDefinition<typeof restoreSettings> = {
   name: 'restore',
   description:
-    'Makes the store of a server from a backup; its revisions go on above all that were given out.',
+    'Makes the store of a server from a backup, in its home or in an etcd; its revisions go on above all that were given out.',
   settings: restoreSettings,
-  run: async values => print(await (await import('./store-tools.ts')).restore(values.home, values.from)),
+  run: async values => {
+    const target = { home: values.home, etcd: etcdOf(values, 'hub') }
+    print(await (await import('./store-tools.ts')).restore(target, values.from))
+  },
 }

@@ -37,11 +37,9 @@ export async function requirePlace(home: string, place: string | undefined): Pro
   if (known !== place) await writePrivate(noteIn(home), `${place}\n`)
 }
 
-/** Throws one sentence when the objects are in an etcd. */
-export async function requireDatabase(home: string): Promise<void> {
+/** Throws one sentence when the objects are in an etcd; `instead` says what to do there. */
+export async function requireDatabase(home: string, instead: (note: string) => string): Promise<void> {
   const place = await etcdOfHome(home)
   if (place === undefined) return
-  throw new Error(
-    `the objects of the server in ${home} are in ${place}: etcdctl snapshot save, status and restore do this there`,
-  )
+  throw new Error(`the objects of the server in ${home} are in ${place}: ${instead(noteIn(home))}`)
 }

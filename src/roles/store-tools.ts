@@ -1,25 +1,36 @@
 /** Looks at, mends, saves and puts back the store of a server. */
-import { createWriteStream } from 'node:fs'
+import { createWriteStream, existsSync } from 'node:fs'
 import { open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { backupPath, encodeBackup } from '../../apiservice/store/backup.ts'
+import { type Backup, backupPath, encodeBackup } from '../../apiservice/store/backup.ts'
 import { syncDirectory } from '../../apiservice/store/directory.ts'
-import { backupIn, repairStore, restoreStore, withStoreIn } from '../../apiservice/store/offline.ts'
+import type { EtcdSettings } from '../../apiservice/store/etcd/open.ts'
+import {
+  backupIn,
+  type Restored,
+  repairStore,
+  restoreStore,
+  withStoreIn,
+} from '../../apiservice/store/offline.ts'
 import { StoreOpenError } from '../../apiservice/store/open-error.ts'
 import { ClusterClient } from '../cluster/client.ts'
 import { fromKubeconfig } from '../cluster/kubeconfig.ts'
+import { copySharedAuthority, type SharedAuthorityOptions } from '../identity/shared-authority.ts'
 import { errorText, never } from '../kernel/abort.ts'
 import { systemClock, toTime } from '../kernel/clock.ts'
 import { silentLogger } from '../kernel/log.ts'
 import { noMetrics } from '../kernel/metrics.ts'
 import { databaseIn, etcdOfHome, requireDatabase } from './store-place.ts'
+import { withoutAuthority, withSharedAuthority } from './stored-authority.ts'
 
 const unserved = { clock: systemClock, log: silentLogger, metrics: noMetrics }
 
+const etcdKeepsItself = (): string => 'etcd itself knows whether it is whole'
+
 /** Lines about a store that is whole; throws one sentence about another. */
 export async function checkStore(home: string): Promise<readonly string[]> {
-  await requireDatabase(home)
+  await requireDatabase(home, etcdKeepsItself)
   return withStoreIn(databaseIn(home), unserved, async ({ store, format }) => {
     const { items, revision } = await store.snapshot()
     return [
@@ -29,7 +40,7 @@ export async function checkStore(home: string): Promise<readonly string[]> {
 }
 
 export async function repair(home: string, to: string): Promise<readonly string[]> {
-  await requireDatabase(home)
+  await requireDatabase(home, etcdKeepsItself)
   const { objects, records, revision, lost } = await repairStore(databaseIn(home), to, systemClock)
   return [
     `read ${records} records`,
@@ -40,6 +51,8 @@ export async function repair(home: string, to: string): Promise<readonly string[
 
 export type BackupSource = {
   readonly home: string
+  /** Read without a server; asked is one otherwise. */
+  readonly etcd: EtcdSettings | undefined
   /** Of the server that is asked; unless told, that of the home while a server has its store. */
   readonly kubeconfig: string | undefined
   readonly context: string | undefined
@@ -59,9 +72,13 @@ export async function backUp(source: BackupSource, to: string): Promise<readonly
   }
 }
 
-async function writeBackup({ home, kubeconfig, context }: BackupSource, part: string): Promise<void> {
+async function writeBackup({ home, etcd, kubeconfig, context }: BackupSource, part: string): Promise<void> {
+  if (etcd !== undefined) {
+    const { snapshotIn } = await import('../../apiservice/store/etcd/offline.ts')
+    return write(encodeBackup(await snapshotIn({ ...unserved, etcd }), systemClock.now()), part)
+  }
   if (kubeconfig !== undefined) return writeServed(kubeconfig, context, part)
-  // With its objects in etcd there is nothing that could be read without the server.
+  // What a server has in etcd it knows itself.
   if ((await etcdOfHome(home)) !== undefined) return writeServed(join(home, 'kubeconfig'), context, part)
   try {
     await withStoreIn(databaseIn(home), unserved, async ({ store }) => {
@@ -93,13 +110,42 @@ async function write(pieces: Iterable<Buffer> | AsyncIterable<Buffer>, part: str
   }
 }
 
-export async function restore(home: string, from: string): Promise<readonly string[]> {
-  await requireDatabase(home)
+export type RestoreTarget = { readonly home: string; readonly etcd: EtcdSettings | undefined }
+
+export async function restore({ home, etcd }: RestoreTarget, from: string): Promise<readonly string[]> {
   const bytes = await readFile(from).catch((thrown: unknown) => {
     throw new Error(`the backup ${from} cannot be used: ${errorText(thrown)}`)
   })
-  const { objects, made, revision } = await restoreStore({ path: from, bytes }, databaseIn(home), systemClock)
+  const backup = backupIn({ path: from, bytes })
+  const place = etcd?.place ?? databaseIn(home)
+  const { objects, revision } = await (etcd === undefined
+    ? restoreHere(backup, home)
+    : restoreThere(backup, home, etcd))
   return [
-    `made a store of ${objects} objects in ${databaseIn(home)}, as they were at ${toTime(made)}; it begins at revision ${revision}`,
+    `made a store of ${objects} objects in ${place}, as they were at ${toTime(backup.at)}; it begins at revision ${revision}`,
   ]
+}
+
+/** Of servers that shared a store, the home gets the authority. */
+async function restoreHere(backup: Backup, home: string): Promise<Restored> {
+  await requireDatabase(home, note => `name that with --store, or remove ${note} to restore it in the home`)
+  const { authority, entries } = withoutAuthority(backup.entries)
+  if (authority !== undefined) await copySharedAuthority(authority, authorityOf(home))
+  return restoreStore({ ...backup, entries }, databaseIn(home), systemClock)
+}
+
+/** What the home has of an authority is that of all servers from now on. */
+async function restoreThere(backup: Backup, home: string, etcd: EtcdSettings): Promise<Restored> {
+  const { restoreInto } = await import('../../apiservice/store/etcd/offline.ts')
+  const options = authorityOf(home)
+  const hasOwn = existsSync(join(options.folder, 'ca.crt'))
+  const { authority } = withoutAuthority(backup.entries)
+  if (hasOwn && authority !== undefined) await copySharedAuthority(authority, options)
+  const restored = await restoreInto({ ...unserved, etcd }, backup)
+  if (hasOwn && authority === undefined) await withSharedAuthority(etcd, options, async () => undefined)
+  return restored
+}
+
+function authorityOf(home: string): SharedAuthorityOptions {
+  return { folder: join(home, 'pki'), name: 'isthmus', clock: systemClock }
 }

@@ -1,5 +1,7 @@
 /** The authority that servers of one store share, as an object that no kind describes: no request can ask for it. */
 import type { EtcdSettings } from '../../apiservice/store/etcd/open.ts'
+import { decodeRecord } from '../../apiservice/store/record.ts'
+import type { LogEntry } from '../../apiservice/store/record-log.ts'
 import type { ObjectKey, Store, StoredObject, WriteResult } from '../../apiservice/store-contract.ts'
 import { decodeBody, encodeBody } from '../codec/object-bytes.ts'
 import {
@@ -33,6 +35,21 @@ export function storedAuthority(store: Pick<Store, 'get' | 'create' | 'update'>)
       last = result.object
     },
   }
+}
+
+/** A backup of servers that shared a store: their authority, and everything else. */
+export function withoutAuthority(entries: readonly LogEntry[]): {
+  readonly authority: Pick<SharedFiles, 'read' | 'offer'> | undefined
+  readonly entries: readonly LogEntry[]
+} {
+  const isIt = ({ revision, value }: LogEntry): boolean =>
+    decodeRecord(revision, value).key.resource === key.resource
+  const found = entries.find(isIt)
+  if (found === undefined) return { authority: undefined, entries }
+  const { body } = decodeRecord(found.revision, found.value)
+  const files = filesOf({ ...key, revision: found.revision, body })
+  const read = async (): Promise<AuthorityFiles> => files
+  return { authority: { read, offer: read }, entries: entries.filter(entry => !isIt(entry)) }
 }
 
 /** Takes a step for all servers of an etcd. */

@@ -92,8 +92,9 @@ describe('isthmus store', () => {
     renameSync(repaired, join(served.home, 'store'))
     await served.start()
     expect((await namesNow()).names).toEqual(['a', 'b', 'c'])
-    appendFileSync(file(), 'x')
     expect(await sentence('restore', '--from', file())).toMatch(/ is there already: move it away$/)
+    appendFileSync(file(), 'x')
+    expect(await sentence('restore', '--from', file())).toMatch(/ cannot be used: it is damaged: /)
   }, 120_000)
 
   it('leaves the objects of a server in etcd to the tools of etcd, but for a backup', async context => {
@@ -107,11 +108,20 @@ describe('isthmus store', () => {
       expect(await runRole(['store', 'backup', ...at, '--to', file()])).toMatch(
         /^saved \d+ objects at revision /,
       )
-      for (const args of [['check'], ['repair', '--to', file()], ['restore', '--from', file()]]) {
+      const instead = 'etcd itself knows whether it is whole'
+      const note = join(replica.home, 'store-in-etcd')
+      for (const [args, what] of [
+        [['check'], instead],
+        [['repair', '--to', file()], instead],
+        [
+          ['restore', '--from', file()],
+          `name that with --store, or remove ${note} to restore it in the home`,
+        ],
+      ] as const) {
         const { code, output } = await runToEnd(['store', ...args, ...at])
         expect([code, output]).toEqual([
           1,
-          `isthmus: the objects of the server in ${replica.home} are in etcd://${etcd.servers[0]?.host}/isthmus/local: etcdctl snapshot save, status and restore do this there`,
+          `isthmus: the objects of the server in ${replica.home} are in etcd://${etcd.servers[0]?.host}/isthmus/local: ${what}`,
         ])
       }
     } finally {

@@ -237,11 +237,11 @@ export class EtcdStore implements Store {
 
   /** Whether the revision has risen without a change of an object. */
   #takeMarks(events: readonly WatchedEvent[]): boolean {
-    const { layout, place, settings } = this.#parts
+    const { layout, settings } = this.#parts
     const { timeline } = this.#replica
     const before = timeline.revision
     for (const event of events) {
-      if (event.key.equals(layout.format)) requireKnown(event.value, place)
+      if (event.key.equals(layout.format)) requireKnown(event.value, this.#parts)
       if (event.isDeletion || !event.key.equals(layout.floor)) continue
       this.#compaction.take(event)
       // Where others have compacted more than there are changes of ours, it is the revision of every server.

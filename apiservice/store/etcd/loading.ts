@@ -14,6 +14,8 @@ export type LoadParts = {
   /** What the store is called in sentences. */
   readonly place: string
   readonly settings: StoreSettings
+  /** By how much its revisions are above those of etcd. */
+  readonly shift: Revision
 }
 
 export type Loaded = { readonly replica: Replica; readonly mark: FloorMark }
@@ -35,8 +37,8 @@ export const mustBeThere: WhereEmpty = ({ place }) =>
 
 /** Reads all objects as they were where the history begins; a watch from there tells the rest. */
 export async function load(parts: LoadParts, signal: AbortSignal, whereEmpty: WhereEmpty): Promise<Loaded> {
-  const { client, layout, place, settings } = parts
-  let mark = await readMarkers(client, layout, place, signal)
+  const { layout, settings } = parts
+  let mark = await readMarkers(parts, signal)
   for (;;) {
     if (mark === undefined) await whereEmpty(parts, signal)
     else {
@@ -48,12 +50,12 @@ export async function load(parts: LoadParts, signal: AbortSignal, whereEmpty: Wh
         continue
       }
     }
-    mark = await readMarkers(client, layout, place, signal)
+    mark = await readMarkers(parts, signal)
   }
 }
 
 /** False when the revision is no longer there. */
-async function readObjects(
+export async function readObjects(
   { client, layout }: LoadParts,
   replica: Replica,
   revision: Revision,

@@ -1,6 +1,6 @@
 import { errorText, never, sleep } from '../../../src/kernel/abort.ts'
 import { type Clock, systemClock } from '../../../src/kernel/clock.ts'
-import type { Store } from '../../store-contract.ts'
+import type { Revision, Store } from '../../store-contract.ts'
 import { StoreOpenError } from '../open-error.ts'
 import { type StoreOptions, withDefaults } from '../options.ts'
 import { Claim, type Sharing } from './claim.ts'
@@ -9,7 +9,8 @@ import { EtcdStore } from './etcd-store.ts'
 import { GrpcError, type TlsFiles } from './grpc.ts'
 import { EtcdLayout } from './layout.ts'
 import { isMade, type LoadParts, load, mustBeThere } from './loading.ts'
-import { readMarkers } from './markers.ts'
+import { readMarkers, shiftOf } from './markers.ts'
+import { ShiftedEtcd } from './shifted.ts'
 
 export type EtcdSettings = {
   /** `http://host:port` or `https://host:port` of each member that is asked. */
@@ -43,11 +44,13 @@ export async function openEtcdStore(options: EtcdStoreOptions, signal = never): 
   const { log, metrics } = settings
   const client = new EtcdClient({ clock: systemClock, ...etcd, log, metrics })
   const { place } = etcd
-  const parts: LoadParts = { client, layout: new EtcdLayout(etcd.prefix), place, settings }
-  const claim = sharing && new Claim(parts, sharing)
+  const unshifted: LoadParts = { client, layout: new EtcdLayout(etcd.prefix), place, settings, shift: 0 }
+  let claim: Claim | undefined
   let store: EtcdStore | undefined
   try {
-    await firstAnswer(parts, () => makeUnlessThere(parts))
+    const shift = await firstAnswer(unshifted, () => makeUnlessThere(unshifted))
+    const parts = shift === 0 ? unshifted : { ...unshifted, client: new ShiftedEtcd(client, shift), shift }
+    claim = sharing && new Claim(parts, sharing)
     await claim?.take(signal)
     store = new EtcdStore(parts, await firstAnswer(parts, () => load(parts, never, mustBeThere)), claim)
     await store.opened(openWithinMs)
@@ -66,10 +69,13 @@ export async function openEtcdStore(options: EtcdStoreOptions, signal = never): 
   }
 }
 
-async function makeUnlessThere(parts: LoadParts): Promise<void> {
+/** Answers by how much the revisions of the store are above those of etcd. */
+async function makeUnlessThere(parts: LoadParts): Promise<Revision> {
   const { client, layout, place } = parts
   await client.requireSound()
-  if ((await readMarkers(client, layout, place, never)) === undefined) await isMade(parts, never)
+  const shift = await shiftOf(client, layout, place, never)
+  if ((await readMarkers({ ...parts, shift }, never)) === undefined) await isMade(parts, never)
+  return shift
 }
 
 async function firstAnswer<T>({ client, settings }: LoadParts, ask: () => Promise<T>): Promise<T> {

@@ -34,6 +34,10 @@ export type WriteParts = {
 /** What etcd takes in one request unless told otherwise, without what is around it. */
 const maxRequestBytes = 1.5 * 1024 * 1024
 const aroundBytes = 1024
+/** Names are at most so long, whatever they are escaped to. */
+const longestKeyBytes = 4096
+/** What fits whatever its key is. */
+export const maxBodyBytes = maxRequestBytes - aroundBytes - longestKeyBytes
 /** Transactions on the way to etcd at once. */
 const maxInFlight = 256
 

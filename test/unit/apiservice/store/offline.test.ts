@@ -249,8 +249,10 @@ describe('a restored store', () => {
     await store.close()
     rmSync(directory, { recursive: true })
     await clock.advance(3_600_000)
-    const { objects, made, revision } = await restoreStore({ path: 'hub.backup', bytes }, directory, clock)
-    expect([objects, made]).toEqual([42, startMs])
+    const read = backupIn({ path: 'hub.backup', bytes })
+    expect(read.at).toBe(startMs)
+    const { objects, revision } = await restoreStore(read, directory, clock)
+    expect(objects).toBe(42)
     // As many as a server could have written in an hour.
     expect(revision).toBeGreaterThan(3600 * 50_000)
     expect(await everything()).toEqual(saved)
@@ -267,12 +269,11 @@ describe('a restored store', () => {
   it('is made by nothing but a whole backup, and never over another store', async () => {
     await fill()
     const bytes = await backup()
-    await expect(restoreStore({ path: 'hub.backup', bytes }, directory, clock)).rejects.toThrow(
-      'is there already',
-    )
+    const whole = backupIn({ path: 'hub.backup', bytes })
+    await expect(restoreStore(whole, directory, clock)).rejects.toThrow('is there already')
     const part = { path: 'hub.backup', bytes: bytes.subarray(0, -1) }
     const sentence = 'the backup hub.backup cannot be used: it is damaged: its end is missing'
-    await expect(restoreStore(part, join(folder.path, 'other'), clock)).rejects.toThrow(sentence)
+    expect(() => backupIn(part)).toThrow(sentence)
     expect(readdirSync(folder.path)).toEqual(['store'])
     expect(() => backupIn({ path: 'x', bytes: aBody('x') })).toThrow(
       'the backup x cannot be used: it is no backup of a store',

@@ -34,7 +34,7 @@ type Server = {
 
 function partsOf(etcd: MemoryEtcd, logged: LogLine[] = []): LoadParts {
   const settings = withDefaults({ clock: etcd.clock, log: memoryLogger(logged), metrics: noMetrics })
-  return { client: etcd, layout, place: 'etcd://here/a', settings }
+  return { client: etcd, layout, place: 'etcd://here/a', settings, shift: 0 }
 }
 
 async function server(etcd: MemoryEtcd, sharing: Sharing): Promise<Server> {

@@ -13,7 +13,7 @@ import { MemoryEtcd } from '../../../../support/memory-etcd.ts'
 async function compactions() {
   const etcd = new MemoryEtcd()
   const settings = withDefaults({ clock: systemClock, log: silentLogger, metrics: noMetrics })
-  const parts = { client: etcd, layout: new EtcdLayout('/a'), place: 'etcd://here/a', settings }
+  const parts = { client: etcd, layout: new EtcdLayout('/a'), place: 'etcd://here/a', settings, shift: 0 }
   const { mark } = await load(parts, never, isMade)
   const put = [{ put: Buffer.from('/other'), value: Buffer.from('x') }]
   for (let count = 0; count < 20; count++) await etcd.transact({ conditions: [], operations: put })

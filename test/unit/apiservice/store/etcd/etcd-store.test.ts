@@ -28,7 +28,7 @@ afterEach(async () => {
 
 function partsOf(etcd: MemoryEtcd, logged: LogLine[] = [], clock = manualClock()): LoadParts {
   const settings = withDefaults({ clock, log: memoryLogger(logged), metrics: noMetrics, historyMs: 60_000 })
-  return { client: etcd, layout, place: 'etcd://here/a', settings }
+  return { client: etcd, layout, place: 'etcd://here/a', settings, shift: 0 }
 }
 
 async function opened(parts: LoadParts): Promise<EtcdStore> {
