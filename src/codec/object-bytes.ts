@@ -55,6 +55,26 @@ const backslash = 0x5c
 const openingBrace = 0x7b
 const closingBrace = 0x7d
 
+const uidKey = Buffer.from('"uid":"')
+
+/**
+ * The uid of a stored object, where it stands before all that is nested, as the server writes it. Undefined elsewhere:
+ * parsing finds it. Within a string of JSON no quote stands bare, so what looks like a key is one.
+ */
+export function uidAtStart(body: Buffer): string | undefined {
+  const start = body.indexOf(uidKey) + uidKey.length
+  const nested = body.indexOf(openingBrace)
+  const end = body.indexOf(quote, start)
+  if (start < uidKey.length || (nested >= 0 && nested < start)) return undefined
+  const uid = body.toString('latin1', start, end)
+  return /^[\da-f-]{36}$/.test(uid) ? uid : undefined
+}
+
+/** Whether a key is anywhere in a stored object. */
+export function mentions(body: Buffer, key: string): boolean {
+  return body.includes(`"${key}":`)
+}
+
 /** The whole object again. */
 export function decodeBody(
   apiVersion: string,

@@ -22,6 +22,7 @@ import type { Context } from './context.ts'
 import type { Duty } from './leadership.ts'
 import type { Foundation, ServerOptions, Surround, Surroundings } from './server.ts'
 import { ownCertificate } from './serving-certificate.ts'
+import { storedFeed } from './stored-feed.ts'
 
 /** What only one kind of server has. */
 export type Extension = {
@@ -90,7 +91,7 @@ async function surround(
     healthChecks: [],
     complete: async ({ operator }) => {
       const loops: Duty = (cluster, { signal: until }) =>
-        startStandaloneLoops({ cluster, kinds: served, clock, log }, until)
+        startStandaloneLoops({ cluster, objects: storedFeed(follow), kinds: served, clock, log }, until)
       await bootstrap({ cluster: operator, policy, log }, signal)
       if (extension.takesLoops === undefined) await loops(operator, context)
       else extension.takesLoops(loops)

@@ -2,14 +2,13 @@
  * Deletes objects whose owners are gone, as the garbage collector of kube-controller-manager: in the background, before
  * the owner (`foregroundDeletion`) or not at all (`orphan`). It keeps only the metadata of objects.
  */
-import type { KubeObject } from '../api/meta.ts'
-import type { Change, Cluster, DiscoveredResource } from '../cluster/cluster.ts'
-import { startInformer } from '../cluster/informer.ts'
+import type { Cluster, DiscoveredResource } from '../cluster/cluster.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/log.ts'
 import { WorkQueue } from '../kernel/work-queue.ts'
 import { Collector } from './collector.ts'
-import { bareSource, offers } from './deletable.ts'
+import { offers } from './deletable.ts'
+import type { FeedListener, ObjectFeed, Seen } from './object-feed.ts'
 import {
   foregroundFinalizer,
   isNamedBy,
@@ -21,22 +20,23 @@ import {
 } from './owner-graph.ts'
 
 export type GarbageCollectionOptions = {
+  /** What is done goes through it, like that of everybody else. */
   readonly cluster: Cluster
+  readonly objects: ObjectFeed
   readonly clock: Clock
   readonly log: Logger
 }
 
 /** Nobody owns by them, nobody should own them, and there are many. */
-const ignored: ReadonlySet<string> = new Set(['events.', 'events.events.k8s.io'])
+const ignored: ReadonlySet<string> = new Set(['events', 'events.events.k8s.io'])
 
 /** Runs until the signal aborts. Resolves when it knows all objects; rejects when it cannot learn what there is. */
 export async function startGarbageCollection(
   options: GarbageCollectionOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const { cluster, clock, log } = options
+  const { cluster, objects, clock, log } = options
   const discovered = await cluster.discover(signal)
-  const resources = discovered.filter(isCollected)
   const graph = new OwnerGraph()
   const collector = new Collector({ cluster, resources: discovered, graph, log })
   const queue = new WorkQueue(
@@ -44,49 +44,62 @@ export async function startGarbageCollection(
     (uid, inner) => collector.collect(uid, inner),
     signal,
   )
-  const watcher = new GraphWatcher(graph, uid => queue.add(uid))
-  const source = bareSource(cluster)
-  const informers = resources.map(resource => {
-    const informer = startInformer(source, resource, { clock, log }, signal)
-    informer.onChange(change => watcher.note(resource, change))
-    return informer
-  })
-  await Promise.all(informers.map(informer => informer.synced))
-  watcher.begin()
+  const resources = new Map(discovered.filter(isCollected).map(each => [nameOf(each), each]))
+  const watcher = new GraphWatcher(graph, resources, uid => queue.add(uid))
+  await objects([...resources.keys()], watcher, signal)
+}
+
+function nameOf({ plural, group }: DiscoveredResource): string {
+  return group === '' ? plural : `${plural}.${group}`
 }
 
 function isCollected(resource: DiscoveredResource): boolean {
-  return offers(resource, 'delete', 'list', 'watch') && !ignored.has(`${resource.plural}.${resource.group}`)
+  return offers(resource, 'delete', 'list', 'watch') && !ignored.has(nameOf(resource))
 }
 
 /** Keeps the graph and says which objects must be looked at. */
-class GraphWatcher {
+class GraphWatcher implements FeedListener {
   readonly #graph: OwnerGraph
+  readonly #resources: ReadonlyMap<string, DiscoveredResource>
   readonly #lookAt: (uid: string) => void
-  /** Until everything is known, an owner that is not in the graph may only not have been listed yet. */
-  #isComplete: boolean = false
 
-  constructor(graph: OwnerGraph, lookAt: (uid: string) => void) {
+  constructor(
+    graph: OwnerGraph,
+    resources: ReadonlyMap<string, DiscoveredResource>,
+    lookAt: (uid: string) => void,
+  ) {
     this.#graph = graph
+    this.#resources = resources
     this.#lookAt = lookAt
   }
 
-  begin(): void {
-    this.#isComplete = true
-    for (const node of this.#graph.all()) this.#afterPut(node, undefined)
+  reset(objects: readonly Seen[]): void {
+    const nodes = objects.flatMap(object => this.#nodeOf(object) ?? [])
+    const there = new Set(nodes.map(node => node.uid))
+    const gone = [...this.#graph.all()].filter(node => !there.has(node.uid))
+    // An owner that is not in the graph may only come later in the list: nothing is judged before all are there.
+    const known = nodes.map(node => this.#graph.put(node))
+    for (const node of gone) this.#graph.remove(node.uid)
+    for (const node of gone) this.#afterRemoval(node)
+    for (const [at, node] of nodes.entries()) this.#afterPut(node, known[at])
   }
 
-  note(resource: DiscoveredResource, { before, after }: Change<KubeObject>): void {
-    const object = after ?? before
-    const { uid } = object?.metadata ?? {}
-    if (object === undefined || uid === undefined) return
-    const known = this.#graph.get(uid)
-    const node: Node = { uid, resource, metadata: object.metadata }
-    if (after === undefined) this.#graph.remove(uid)
-    else this.#graph.put(node)
-    if (!this.#isComplete) return
-    if (after === undefined) this.#afterRemoval(node)
-    else this.#afterPut(node, known)
+  put(object: Seen): void {
+    const node = this.#nodeOf(object)
+    if (node !== undefined) this.#afterPut(node, this.#graph.put(node))
+  }
+
+  removed(object: Seen): void {
+    const node = this.#nodeOf(object)
+    if (node === undefined) return
+    this.#graph.remove(node.uid)
+    this.#afterRemoval(node)
+  }
+
+  #nodeOf({ resource, metadata }: Seen): Node | undefined {
+    const discovered = this.#resources.get(resource)
+    const { uid } = metadata
+    return discovered === undefined || uid === undefined ? undefined : { uid, resource: discovered, metadata }
   }
 
   #afterPut(node: Node, before: Node | undefined): void {

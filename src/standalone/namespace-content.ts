@@ -1,7 +1,8 @@
+import type { KubeObject } from '../api/meta.ts'
 import type { Cluster, DiscoveredResource, Resource } from '../cluster/cluster.ts'
 import { errorText } from '../kernel/abort.ts'
 import { isReason } from '../kernel/errors.ts'
-import { type Bare, offers } from './deletable.ts'
+import { offers } from './deletable.ts'
 
 /** What stays of one resource, with the finalizers of all its objects. */
 type Remainder = {
@@ -61,7 +62,7 @@ async function deleteAll(
   discovered: DiscoveredResource,
   namespace: string,
   signal: AbortSignal,
-): Promise<readonly Bare[]> {
+): Promise<readonly KubeObject[]> {
   if (
     offers(discovered, 'deletecollection') &&
     (await deletedTogether(cluster, discovered, namespace, signal))

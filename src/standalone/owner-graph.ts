@@ -26,30 +26,39 @@ export class OwnerGraph {
     return [...(this.#dependents.get(uid) ?? [])].flatMap(dependent => this.#nodes.get(dependent) ?? [])
   }
 
-  put(node: Node): void {
-    this.remove(node.uid)
+  /** Answers what was known of the object before. */
+  put(node: Node): Node | undefined {
+    const known = this.#nodes.get(node.uid)
     this.#nodes.set(node.uid, node)
+    if (known !== undefined) this.#disown(known)
     for (const { uid } of ownersOf(node)) {
       const dependents = this.#dependents.get(uid) ?? new Set()
       dependents.add(node.uid)
       this.#dependents.set(uid, dependents)
     }
+    return known
   }
 
   remove(uid: string): void {
     const node = this.#nodes.get(uid)
     if (node === undefined) return
     this.#nodes.delete(uid)
+    this.#disown(node)
+  }
+
+  #disown(node: Node): void {
     for (const { uid: owner } of ownersOf(node)) {
       const dependents = this.#dependents.get(owner)
-      dependents?.delete(uid)
+      dependents?.delete(node.uid)
       if (dependents?.size === 0) this.#dependents.delete(owner)
     }
   }
 }
 
+const nobody: readonly OwnerReference[] = []
+
 export function ownersOf({ metadata }: Node): readonly OwnerReference[] {
-  return metadata.ownerReferences ?? []
+  return metadata.ownerReferences ?? nobody
 }
 
 export const orphanFinalizer = 'orphan'

@@ -1,6 +1,7 @@
 /**
  * The loops of kube-controller-manager that users rely on, for servers without one underneath. They work through the API
- * like everybody else; several servers of one store need only one to run them.
+ * like everybody else, other than that the collector is told of objects by the store; several servers of one store need
+ * only one to run them.
  */
 import type { AnyKind } from '../api/kind.ts'
 import type { Cluster } from '../cluster/cluster.ts'
@@ -9,10 +10,13 @@ import type { Logger } from '../kernel/log.ts'
 import { startExpiry } from './event-expiry.ts'
 import { startGarbageCollection } from './garbage-collection.ts'
 import { startNamespaceDeletion } from './namespace-deletion.ts'
+import type { ObjectFeed } from './object-feed.ts'
 
 export type StandaloneOptions = {
   /** The server, with the rights of an administrator. */
   readonly cluster: Cluster
+  /** What it stores. */
+  readonly objects: ObjectFeed
   /** What it serves. */
   readonly kinds: readonly AnyKind[]
   readonly clock: Clock

@@ -3,9 +3,13 @@ import { ConfigMapKind } from '../../src/api/kinds/config-map.ts'
 import { kinds } from '../../src/api/kinds/index.ts'
 import type { KubeObject, OwnerReference } from '../../src/api/meta.ts'
 import { type Cluster, type Ref, type Resource, resource } from '../../src/cluster/cluster.ts'
+import { startInformer } from '../../src/cluster/informer.ts'
 import { MemoryCluster, type MemoryRequest } from '../../src/cluster/memory.ts'
 import { never } from '../../src/kernel/abort.ts'
+import type { Clock } from '../../src/kernel/clock.ts'
 import { isReason } from '../../src/kernel/errors.ts'
+import { silentLogger } from '../../src/kernel/log.ts'
+import type { ObjectFeed } from '../../src/standalone/object-feed.ts'
 import { manualClock, settled } from './manual-clock.ts'
 
 // Tests look at metadata only, whatever the kind.
@@ -30,6 +34,32 @@ export function memoryCluster(intercept: (request: MemoryRequest) => unknown = (
     },
   })
   return { clock, cluster, requests }
+}
+
+/** What a cluster without a store has and writes, as a store would tell of it. */
+export function feedOf(cluster: Cluster, clock: Clock): ObjectFeed {
+  return async (resources, listener, signal) => {
+    const discovered = await cluster.discover(signal)
+    const informers = discovered
+      .map(of => ({ resource: of.group === '' ? of.plural : `${of.plural}.${of.group}`, of }))
+      .filter(({ resource: name }) => resources.includes(name))
+      .map(({ resource: name, of }) => ({
+        name,
+        informer: startInformer(cluster, of, { clock, log: silentLogger }, signal),
+      }))
+    await Promise.all(informers.map(({ informer }) => informer.synced))
+    listener.reset(
+      informers.flatMap(({ name, informer }) =>
+        informer.list().map(({ metadata }) => ({ resource: name, metadata })),
+      ),
+    )
+    for (const { name, informer } of informers) {
+      informer.onChange(({ before, after }) => {
+        if (after !== undefined) listener.put({ resource: name, metadata: after.metadata })
+        else if (before !== undefined) listener.removed({ resource: name, metadata: before.metadata })
+      })
+    }
+  }
 }
 
 /** Lets loops go on until nothing more happens; time does not pass. */

@@ -5,14 +5,24 @@ import { never } from '../../../../src/kernel/abort.ts'
 import { conflict, unavailable } from '../../../../src/kernel/errors.ts'
 import { memoryLogger } from '../../../../src/kernel/log.ts'
 import { startGarbageCollection } from '../../../../src/standalone/garbage-collection.ts'
-import { configMaps, found, make, memoryCluster, namesLeft, ownerOf, quiet } from '../../../support/owned.ts'
+import type { FeedListener } from '../../../../src/standalone/object-feed.ts'
+import {
+  configMaps,
+  feedOf,
+  found,
+  make,
+  memoryCluster,
+  namesLeft,
+  ownerOf,
+  quiet,
+} from '../../../support/owned.ts'
 
 type World = ReturnType<typeof memoryCluster>
 
 async function collect({ cluster, clock }: World) {
   const log = memoryLogger()
   const stop = new AbortController()
-  await startGarbageCollection({ cluster, clock, log }, stop.signal)
+  await startGarbageCollection({ cluster, objects: feedOf(cluster, clock), clock, log }, stop.signal)
   await quiet()
   return { log, stop }
 }
@@ -248,4 +258,24 @@ it('nothing is collected after the end', async () => {
   stop.abort()
   await drop(world.cluster, 'a')
   expect(await namesLeft(world.cluster)).toEqual(['b'])
+})
+
+it('what went while nobody told of it is known to be gone from the next list', async () => {
+  const { cluster, clock } = memoryCluster()
+  const [a, b] = [await make(cluster, 'a'), await make(cluster, 'c')]
+  const owned = await make(cluster, 'b', { ownerReferences: [ownerOf(a)] })
+  const listeners: FeedListener[] = []
+  const objects = async (_: unknown, listener: FeedListener) => {
+    listeners.push(listener)
+  }
+  const stop = new AbortController()
+  await startGarbageCollection({ cluster, objects, clock, log: memoryLogger() }, stop.signal)
+  const seen = [a, b, owned].map(({ metadata }) => ({ resource: 'configmaps', metadata }))
+  listeners[0]?.reset(seen)
+  await drop(cluster, 'a')
+  expect(await namesLeft(cluster)).toEqual(['b', 'c'])
+  listeners[0]?.reset(seen.slice(1))
+  await quiet()
+  expect(await namesLeft(cluster)).toEqual(['c'])
+  stop.abort()
 })

@@ -21,7 +21,9 @@ import { systemClock } from '../../../../src/kernel/clock.ts'
 import { isReason } from '../../../../src/kernel/errors.ts'
 import { memoryLogger, silentLogger } from '../../../../src/kernel/log.ts'
 import { noMetrics } from '../../../../src/kernel/metrics.ts'
+import { storedFeed } from '../../../../src/roles/stored-feed.ts'
 import { bootstrap } from '../../../../src/standalone/bootstrap.ts'
+import type { ObjectFeed } from '../../../../src/standalone/object-feed.ts'
 import { startStandaloneLoops } from '../../../../src/standalone/start.ts'
 import { type TestServer, testServer } from '../../../support/api-server.ts'
 
@@ -34,6 +36,7 @@ const stop = new AbortController()
 const log = memoryLogger()
 let server: TestServer
 let cluster: ClusterClient
+let objects: ObjectFeed
 
 beforeAll(async () => {
   const base = { clock: systemClock, log: silentLogger, metrics: noMetrics }
@@ -43,7 +46,9 @@ beforeAll(async () => {
     cidrs: ['10.96.0.0/24', 'fd00:96::/112'],
     nodePorts: { first: 30_000, last: 32_767 },
   })
-  await clusterIp.start(followStore(store, base), stop.signal)
+  const follow = followStore(store, base)
+  objects = storedFeed(follow)
+  await clusterIp.start(follow, stop.signal)
   server = await testServer({
     store,
     admission: [makeNamespaceLifecycle(storedNamespaces(store)), clusterIp],
@@ -60,7 +65,7 @@ beforeAll(async () => {
     clock: systemClock,
   })
   await bootstrap({ cluster, policy: bootstrapPolicy, log }, stop.signal)
-  await startStandaloneLoops({ cluster, kinds, clock: systemClock, log }, stop.signal)
+  await startStandaloneLoops({ cluster, objects, kinds, clock: systemClock, log }, stop.signal)
 })
 
 afterAll(async () => {
@@ -122,7 +127,7 @@ it('the namespaces and roles of every cluster are there, and a second start chan
   const before = (await cluster.list(namespaces, {}, never)).resourceVersion
   const once = new AbortController()
   await bootstrap({ cluster, policy: bootstrapPolicy, log }, once.signal)
-  await startStandaloneLoops({ cluster, kinds, clock: systemClock, log }, once.signal)
+  await startStandaloneLoops({ cluster, objects, kinds, clock: systemClock, log }, once.signal)
   once.abort()
   expect((await cluster.list(namespaces, {}, never)).resourceVersion).toBe(before)
 })

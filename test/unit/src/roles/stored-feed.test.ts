@@ -1,0 +1,74 @@
+import { expect, it } from 'vitest'
+import { followStore } from '../../../../apiservice/store/follow.ts'
+import { openMemoryStore } from '../../../../apiservice/store/memory-store.ts'
+import type { KubeObject } from '../../../../src/api/meta.ts'
+import { encodeBody } from '../../../../src/codec/object-bytes.ts'
+import { silentLogger } from '../../../../src/kernel/log.ts'
+import { noMetrics } from '../../../../src/kernel/metrics.ts'
+import { storedFeed } from '../../../../src/roles/stored-feed.ts'
+import { manualClock, settled } from '../../../support/manual-clock.ts'
+
+const uid = '7c8d1d0e-0a43-4b7c-9d2f-6f1f2f6d0001'
+const key = (name: string, namespace = 'shop') => ({ resource: 'configmaps', namespace, name })
+
+function body(metadata: object, rest: object = {}): Buffer {
+  return encodeBody({ apiVersion: 'v1', kind: 'ConfigMap', metadata, ...rest } as KubeObject)
+}
+
+async function followed() {
+  const base = { clock: manualClock(), log: silentLogger, metrics: noMetrics }
+  const store = await openMemoryStore(base)
+  const told: unknown[] = []
+  const stop = new AbortController()
+  const follow = () =>
+    storedFeed(followStore(store, base))(
+      ['configmaps'],
+      {
+        reset: objects => told.push(objects),
+        put: object => told.push(object),
+        removed: object => told.push({ removed: object }),
+      },
+      stop.signal,
+    )
+  return { store, told, follow, stop }
+}
+
+it('tells what there is and every change, with what owners and deletions need', async () => {
+  const { store, told, follow, stop } = await followed()
+  await store.create(key('plain'), body({ name: 'plain', namespace: 'shop', uid, labels: { app: 'a' } }))
+  await store.create({ ...key('other'), resource: 'secrets' }, body({ name: 'other', uid }))
+  await follow()
+  const plain = { namespace: 'shop', name: 'plain', uid, resourceVersion: '2' }
+  expect(told).toEqual([[{ resource: 'configmaps', metadata: plain }]])
+
+  const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'plain', uid }]
+  const owned = { name: 'owned', namespace: 'shop', uid: 'u-2', ownerReferences, finalizers: ['a/b'] }
+  await store.create(key('owned'), body({ ...owned, managedFields: [], labels: {}, annotations: {} }))
+  await store.create(key('wide', ''), body({ name: 'wide', uid }))
+  await settled()
+  expect(told.slice(1)).toEqual([
+    { resource: 'configmaps', metadata: { ...owned, resourceVersion: '4' } },
+    { resource: 'configmaps', metadata: { name: 'wide', uid, resourceVersion: '5' } },
+  ])
+
+  await store.delete(key('plain'), 2)
+  await settled()
+  expect(told.at(-1)).toEqual({
+    removed: { resource: 'configmaps', metadata: { ...plain, resourceVersion: '6' } },
+  })
+  stop.abort()
+  await store.delete(key('owned'), 4)
+  await settled()
+  expect(told).toHaveLength(4)
+})
+
+it('takes the uid of the object itself, wherever it stands', async () => {
+  const { store, told, follow, stop } = await followed()
+  const other = '11111111-1111-1111-1111-111111111111'
+  const labels = { uid: other }
+  await store.create(key('late'), body({ name: 'late', namespace: 'shop', labels, uid }))
+  await store.create(key('odd'), body({ name: '"uid":"', namespace: 'shop', uid: 'u-3' }, { data: labels }))
+  await follow()
+  stop.abort()
+  expect(told).toMatchObject([[{ metadata: { name: 'late', uid } }, { metadata: { uid: 'u-3' } }]])
+})
