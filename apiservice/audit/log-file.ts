@@ -59,19 +59,20 @@ export class AuditLog {
   }
 
   /** One line. Never waits: what cannot be taken in time is dropped and counted. */
-  write(line: string): void {
+  write(line: string): undefined {
     if (this.#failedMs !== undefined && this.#options.clock.now() - this.#failedMs >= reopenMs) {
       this.#failedMs = undefined
       this.#stream = this.#opened()
     }
     if (this.#failedMs !== undefined || this.#stream.writableLength > maxWaitingBytes) {
       this.#lost.add()
-      return
+      return undefined
     }
     this.#stream.write(line, failed => {
       if (failed) this.#lost.add()
       else this.#written.add()
     })
+    return undefined
   }
 
   /** Resolves when everything is written, or cannot be. */

@@ -1,6 +1,6 @@
 /**
  * Tells the audit log of every request, as a policy says. Owns when an event is written and what it holds; promises that
- * no request waits for the log. Three places of the chain know something: above authentication who was refused, below it
+ * no request waits for it, but for a webhook that was asked to be waited for. Three places of the chain know something: above authentication who was refused, below it
  * who asks for what and what came of it, below impersonation as whom.
  */
 import { errorText } from '../../src/kernel/abort.ts'
@@ -10,9 +10,14 @@ import type { ApiRequest, Reply, RequestNotes, Stage, UserInfo, WatchSink } from
 import { eventOf, type Facts, type Outcome } from './event.ts'
 import { type Policy, type StageName, type Verdict, verdictOf } from './policy.ts'
 
+/** Takes events, each a line. What it answers is waited for before the request goes on; it never rejects. */
+export interface AuditSink {
+  write(line: string): Promise<void> | undefined
+}
+
 export type AuditOptions = {
   readonly policy: Policy
-  readonly log: { write(line: string): void }
+  readonly sinks: readonly AuditSink[]
   readonly clock: Clock
 }
 
@@ -38,7 +43,7 @@ export function auditStages(options: AuditOptions): AuditStages {
       } catch (thrown) {
         if (isReason(thrown, 'Unauthorized') && !records.has(request.notes)) {
           const record = new Record(request, nobody, options)
-          record.write('ResponseStarted', strangerOutcome(request, thrown))
+          await record.write('ResponseStarted', strangerOutcome(request, thrown))
         }
         throw thrown
       }
@@ -47,7 +52,8 @@ export function auditStages(options: AuditOptions): AuditStages {
       const record = new Record(request, request.user, options)
       records.set(request.notes, record)
       if (record.verdict.level === 'None') return next(request, signal)
-      record.write('RequestReceived')
+      const written = record.write('RequestReceived')
+      if (written !== undefined) await written
       return record.follow(Promise.try(next, request, signal), signal)
     },
     impersonated: next => (request, signal) => {
@@ -96,19 +102,20 @@ class Record {
   async follow(replying: Promise<Reply>, signal: AbortSignal): Promise<Reply> {
     try {
       const reply = await replying
-      if (reply.type === 'watch') return this.#watched(reply)
-      this.write('ResponseComplete', { type: 'reply', reply })
+      if (reply.type === 'watch') return await this.#watched(reply)
+      await this.write('ResponseComplete', { type: 'reply', reply })
       return reply
     } catch (thrown) {
-      this.#failed(thrown, signal)
+      await this.#failed(thrown, signal)
       throw thrown
     }
   }
 
-  write(stage: StageName, outcome?: Outcome): void {
+  /** Resolves when it is told, where that is waited for. */
+  write(stage: StageName, outcome?: Outcome): Promise<unknown> | undefined {
     const { level, omitStages, omitManagedFields } = this.verdict
-    if (level === 'None' || omitStages.has(stage)) return
-    const { clock, log } = this.#options
+    if (level === 'None' || omitStages.has(stage)) return undefined
+    const { clock, sinks } = this.#options
     const facts: Facts = {
       level,
       request: this.request,
@@ -117,22 +124,23 @@ class Record {
       receivedMs: this.#receivedMs,
       omitManagedFields,
     }
-    log.write(eventOf(facts, stage, clock.now(), outcome))
+    const line = eventOf(facts, stage, clock.now(), outcome)
+    const waited = sinks.flatMap(sink => sink.write(line) ?? [])
+    return waited.length === 0 ? undefined : Promise.all(waited)
   }
 
-  #failed(thrown: unknown, signal: AbortSignal): void {
+  #failed(thrown: unknown, signal: AbortSignal): Promise<unknown> | undefined {
     if (thrown instanceof StatusError) {
-      this.write('ResponseComplete', { type: 'failure', status: thrown.toStatus() })
-      return
+      return this.write('ResponseComplete', { type: 'failure', status: thrown.toStatus() })
     }
     // A client that went away is no fault of ours.
     const status = internal(errorText(thrown)).toStatus()
-    this.write(signal.aborted ? 'ResponseComplete' : 'Panic', { type: 'failure', status })
+    return this.write(signal.aborted ? 'ResponseComplete' : 'Panic', { type: 'failure', status })
   }
 
-  #watched(reply: Extract<Reply, { type: 'watch' }>): Reply {
+  async #watched(reply: Extract<Reply, { type: 'watch' }>): Promise<Reply> {
     const outcome: Outcome = { type: 'reply', reply }
-    this.write('ResponseStarted', outcome)
+    await this.write('ResponseStarted', outcome)
     return {
       ...reply,
       open: (sink, signal) => {
@@ -140,7 +148,8 @@ class Record {
         const over = (): void => {
           if (isOver) return
           isOver = true
-          this.write('ResponseComplete', outcome)
+          // Nobody waits for the end of a watch.
+          void this.write('ResponseComplete', outcome)
         }
         signal.addEventListener('abort', over, { once: true })
         const told: WatchSink = {

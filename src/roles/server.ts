@@ -1,8 +1,7 @@
 /** What every API server of ours is made of: identity, store, users and rights, and the server itself. */
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { AuditLog } from '../../apiservice/audit/log-file.ts'
-import { type AuditStages, auditStages, noAudit } from '../../apiservice/audit/stage.ts'
+import type { AuditStages } from '../../apiservice/audit/stage.ts'
 import type { InFlightLimits } from '../../apiservice/fairness/stage.ts'
 import type { TlsMaterial } from '../../apiservice/http/listener.ts'
 import { type ApiServer, type ApiServerOptions, startApiServer } from '../../apiservice/server.ts'
@@ -21,9 +20,10 @@ import {
 } from '../identity/server-identity.ts'
 import { copySharedAuthority } from '../identity/shared-authority.ts'
 import type { Clock } from '../kernel/clock.ts'
+import { openAudit } from './audit.ts'
 import type { AuditSettings } from './audit-settings.ts'
 import type { Context } from './context.ts'
-import { type Opened, opening } from './opening.ts'
+import { opening } from './opening.ts'
 import type { ServingCertificate } from './serving-certificate.ts'
 import { databaseIn, requirePlace } from './store-place.ts'
 import { storedAuthority } from './stored-authority.ts'
@@ -169,18 +169,6 @@ export async function startServer(
     await surroundings.complete(started)
     return { ...started, close: () => opened.close() }
   })
-}
-
-async function openAudit(
-  settings: AuditSettings | undefined,
-  { clock, log, metrics }: Context,
-  opened: Opened,
-): Promise<AuditStages> {
-  if (settings === undefined) return noAudit
-  const { policy, ...file } = settings
-  const auditLog = await AuditLog.open({ ...file, clock, log, metrics })
-  opened.add(() => auditLog.close())
-  return auditStages({ policy, log: auditLog, clock })
 }
 
 function listen(

@@ -1,5 +1,5 @@
 // docs/metrics.md, held to what the roles expose and to the sources.
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parsePolicy } from '../../apiservice/audit/policy.ts'
@@ -58,10 +58,28 @@ describe('the metrics of a running ClusterSet', () => {
   const started = new Map<string, Started>()
   const auditTo = (name: string) => ({
     policy: parsePolicy('{apiVersion: audit.k8s.io/v1, kind: Policy, rules: [{level: Metadata}]}'),
-    path: join(folder.path, `${name}.audit.log`),
-    maxMegabytes: 1,
-    maxBackups: 1,
+    file: { path: join(folder.path, `${name}.audit.log`), maxMegabytes: 1, maxBackups: 1 },
+    webhook: {
+      kubeconfig: auditKubeconfig(),
+      mode: 'batch' as const,
+      maxBatchEvents: 10,
+      maxWaitMs: 60_000,
+      bufferEvents: 10,
+      firstBackoffMs: 1_000,
+    },
   })
+  /** Of a server that is not there. */
+  function auditKubeconfig(): string {
+    const path = join(folder.path, 'audit.kubeconfig')
+    const kubeconfig = {
+      'current-context': 'audit',
+      contexts: [{ name: 'audit', context: { cluster: 'audit', user: 'audit' } }],
+      clusters: [{ name: 'audit', cluster: { server: 'https://127.0.0.1:1' } }],
+      users: [{ name: 'audit', user: {} }],
+    }
+    writeFileSync(path, JSON.stringify(kubeconfig))
+    return path
+  }
 
   beforeAll(async () => {
     const port = await freePorts()

@@ -267,7 +267,7 @@ const failures: readonly Failure[] = [
   [/no certificate for the key/, () => behind({ certificate: 'hub/pki/serving.crt', key: 'hub/pki/ca.key' })],
   [/is not for NAME/, () => behind({ certificate: 'hub/pki/serving.crt', key: 'hub/pki/serving.key' })],
   [/bind the Role/, () => behind({}, strangersKubeconfig())],
-  [/audit-log-path need each other/, () => server('new', '--audit-log-path', '-')],
+  [/^--audit-policy-file needs/, () => server('new', '--audit-log-path', '-')],
   [
     /^--leader-elect-lease-duration must/,
     () => ['hub', '--home', at('new'), '--leader-elect-lease-duration', '5s'],
