@@ -80,8 +80,8 @@ function tableFrames(served: ServedKind, version: Transform['version'], options:
 
 type ObjectEventType = 'ADDED' | 'MODIFIED' | 'DELETED'
 
-/** Frames kept for other watchers of the same version, in bytes; a burst of writes is soon read by all. */
-const keptBytes = 4 * 1024 * 1024
+/** Frames kept for other watchers of the same version, in bytes; those of a commit are read by all, one after the other. */
+const keptBytes = 1024 * 1024
 
 /**
  * One version of an object is encoded once for all watchers of a shape. Only what was encoded lately is kept: the
@@ -109,7 +109,7 @@ class FrameCache {
     writer.text(`{"type":"${type}","object":`)
     write(writer, object)
     writer.text('}\n')
-    const made = writer.take(0)
+    const made = ownMemory(writer.take(0))
     this.#keep(type, object, made)
     return made
   }
@@ -123,6 +123,13 @@ class FrameCache {
     this.#young[type].set(object, made)
     this.#youngBytes += made.length
   }
+}
+
+/** A copy outside of Node's shared pool, of which what is kept would keep four times as much that nobody needs. */
+function ownMemory(bytes: Buffer): Buffer {
+  const copy = Buffer.allocUnsafeSlow(bytes.length)
+  bytes.copy(copy)
+  return copy
 }
 
 function emptyGeneration(): Record<ObjectEventType, WeakMap<StoredObject, Buffer>> {
