@@ -46,15 +46,31 @@ function compareSlots(a: ObjectKey, b: ObjectKey): number {
 
 type Keys = CountedTree<Slot>
 
+/** A creation or deletion that is kept. */
+type KeyChange = {
+  readonly revision: Revision
+  readonly slot: Slot
+  /** Whether the object was there before. */
+  readonly had: boolean
+  /** What the keys were before; not of every change, since a tree shares little with what it is a thousand changes later. */
+  readonly keys: Keys | undefined
+}
+
+/** At most so many changes are undone to know what the keys were, which takes a millisecond or two. */
+const changesPerTree = 1024
+
 /** The slots of one resource. */
 class ResourceSlots {
   /** By namespace, then by name. */
   readonly #slots = new Map<string, Map<string, Slot>>()
   /** Which of them hold an object, in the order of lists. */
   #keys: Keys = new CountedTree<Slot>(compareSlots)
-  /** What the keys were before each kept creation and deletion, oldest first. */
-  #past: { readonly revision: Revision; readonly keys: Keys }[] = []
+  /** The kept creations and deletions, oldest first. */
+  #past: KeyChange[] = []
   #head = 0
+  #sinceTree = 0
+  /** What was found out last: the pages of a list are asked for one after the other. */
+  #found: { readonly change: KeyChange; readonly keys: Keys } | undefined
 
   get isEmpty(): boolean {
     return this.#slots.size === 0
@@ -81,15 +97,17 @@ class ResourceSlots {
       const change = this.#past[this.#head + at]
       return change !== undefined && change.revision <= revision
     })
-    return this.#past[this.#head + index]?.keys ?? this.#keys
+    return this.#keysBefore(this.#head + index)
   }
 
   change(slot: Slot): void {
     this.#keys = slot.current === undefined ? this.#keys.without(slot) : this.#keys.with(slot)
   }
 
-  remember(revision: Revision): void {
-    this.#past.push({ revision, keys: this.#keys })
+  /** To be called before the change is made. */
+  remember(revision: Revision, slot: Slot, had: boolean): void {
+    this.#sinceTree = (this.#sinceTree + 1) % changesPerTree
+    this.#past.push({ revision, slot, had, keys: this.#sinceTree === 0 ? this.#keys : undefined })
   }
 
   forget(revision: Revision): void {
@@ -98,6 +116,24 @@ class ResourceSlots {
       this.#past = this.#past.slice(this.#head)
       this.#head = 0
     }
+    if (this.#found !== undefined && this.#found.change.revision <= revision) this.#found = undefined
+  }
+
+  /** Undoes changes from the next tree that is kept. */
+  #keysBefore(index: number): Keys {
+    const change = this.#past[index]
+    if (change === undefined) return this.#keys
+    if (this.#found?.change === change) return this.#found.keys
+    const undone: KeyChange[] = []
+    let keys: Keys | undefined
+    for (let at = index; keys === undefined; at++) {
+      const later = this.#past[at]
+      keys = later === undefined ? this.#keys : later.keys
+      if (keys === undefined && later !== undefined) undone.push(later)
+    }
+    for (const { slot, had } of undone.reverse()) keys = had ? keys.with(slot) : keys.without(slot)
+    this.#found = { change, keys }
+    return keys
   }
 }
 
@@ -163,7 +199,7 @@ export class ObjectIndex {
     slot.current = current
     if (had === (current !== undefined)) return
     const slots = this.#resources.get(slot.resource)
-    if (revision !== undefined) slots?.remember(revision)
+    if (revision !== undefined) slots?.remember(revision, slot, had)
     slots?.change(slot)
   }
 

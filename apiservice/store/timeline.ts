@@ -224,7 +224,7 @@ function isIn(scope: Scope, slot: Slot): boolean {
 /** What a kept change costs beside the bodies. */
 const entryBytes = 200
 /** What it costs to know which keys there were before a creation or deletion. */
-const keysBytes = 1000
+const keysBytes = 400
 
 /** The version of an object that was current at a kept revision, 0 for none. */
 function revisionAt(slot: Slot, revision: Revision): Revision {

@@ -82,6 +82,33 @@ describe('an index of objects', () => {
     )
   })
 
+  it('knows what it held before thousands of creations and deletions, as long as they are kept', () => {
+    const index = new ObjectIndex()
+    const changes = Array.from({ length: 5000 }, (_, at): readonly [boolean, ObjectKey] => {
+      const name = `n-${(at * 7) % 300}`
+      return [Math.floor(at / 300) % 2 === 0, { resource: 'r', namespace: 'a', name }]
+    })
+    const states = play(changes, index)
+    for (const at of [0, 1, 1022, 1023, 1024, 1025, 2047, 3500, 4990, 5000, 1024, 2047]) {
+      expect(paged(index, '', { at })).toEqual({ places: states[at], remaining: 0 })
+    }
+    const [, gone] = changes[999] ?? []
+    if (gone === undefined) throw new Error('there is no such change')
+    index.forget({
+      slot: index.obtain(gone),
+      revision: 1000,
+      type: 'PUT',
+      previous: 0,
+      at: 0,
+      size: 0,
+      bytes: 0,
+      older: undefined,
+    })
+    for (const at of [1000, 1023, 1024, 1100, 4000]) {
+      expect(paged(index, '', { at })).toEqual({ places: states[at], remaining: 0 })
+    }
+  })
+
   it('counts over all resources of a scope, from the one to go on behind', () => {
     const index = new ObjectIndex()
     const keys = ['r', 's', 't'].flatMap(resource =>

@@ -121,6 +121,8 @@ describe('a page of a timeline', () => {
     const after = { resource: 'widgets', namespace: 'ns-1', name: 'n-5' }
     const old = timeline.revision
     for (let at = 0; at < 1000; at++) timeline.apply(aRecord({ key: { ...after, name: `later-${at}` } }))
+    // Once it is known what the keys were.
+    timeline.pageAt(old, scope, { limit: 1 })
     const seen = watchedSlots('widgets')
     const page = timeline.newest(scope, { limit, after })
     const newest = seen.size
