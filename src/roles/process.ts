@@ -5,6 +5,8 @@ import { systemClock } from '../kernel/clock.ts'
 import type { Logger } from '../kernel/log.ts'
 import { jsonLogger, type LogLevel } from '../telemetry/logger.ts'
 import type { Running } from './context.ts'
+import { processMemory } from './process-memory.ts'
+import { returnMemory } from './quiet-memory.ts'
 
 export type Start = (log: Logger, signal: AbortSignal) => Promise<Running>
 
@@ -31,6 +33,7 @@ export async function runUntilStopped(logLevel: LogLevel, start: Start): Promise
   })
   process.on('uncaughtException', (error: unknown) => die(log, error))
   const running = await startUnlessStopped(log, stop.signal, start)
+  returnMemory(processMemory(), systemClock, stop.signal)
   await stopped
   await running?.close()
   log.info('stopped')

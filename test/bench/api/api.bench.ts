@@ -1,6 +1,8 @@
 // What the API server does in a second beside kube-apiserver with CRDs and a bare Node server, all in one run.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { never, sleep } from '../../../src/kernel/abort.ts'
+import { systemClock } from '../../../src/kernel/clock.ts'
 import type { Lab } from '../../e2e/lab/clusters.ts'
 import { builtKubernetes } from '../../e2e/lab/programs.ts'
 import { temporaryFolder } from '../../support/fleet.ts'
@@ -13,6 +15,9 @@ import { LoadProcess } from './load.ts'
 import { measure, seedAll } from './measure.ts'
 import { type Memory, tableOf } from './report.ts'
 import { type Starting, startBare, startOurs, type Target } from './targets.ts'
+
+/** What every server has to give back memory that the load has left behind, before it is measured. */
+const quietMs = 15_000
 
 /** Ours at most this share of kube-apiserver and etcd. */
 const memoryShare = 1 / 6
@@ -66,6 +71,7 @@ function measureAll({ short, gate }: RunOptions): Promise<Measured> {
     await seedAll(seeded(targets), load, size)
     if (!short) await measure(targets, load, { ...size, rounds: 1, durationMs: 300 })
     const first = await measure(targets, load, size, casesOf(size))
+    if (!short) await sleep(systemClock, quietMs, never)
     const memory = memoryOf(targets)
     const low = gate ? first.filter(isBelow).map(({ of }) => of) : []
     const again = await measure(targets, load, size, low)

@@ -1,0 +1,58 @@
+/** The memory of this process: V8's heap, and what the C library keeps for the next who asks. */
+import { flushCompileCache } from 'node:module'
+import { performance } from 'node:perf_hooks'
+import { setFlagsFromString } from 'node:v8'
+import type { ProcessMemory } from './quiet-memory.ts'
+
+export function processMemory(): ProcessMemory {
+  let last = performance.eventLoopUtilization()
+  let trim: (() => unknown) | undefined
+  let isFirst: boolean = true
+  return {
+    busyShare() {
+      const now = performance.eventLoopUtilization()
+      const { utilization } = performance.eventLoopUtilization(now, last)
+      last = now
+      return utilization
+    },
+    collect(isWanted) {
+      if (isFirst) prepare()
+      isFirst = false
+      setFlagsFromString(isWanted ? '--memory-saver-mode' : '--no-memory-saver-mode')
+    },
+    trim() {
+      trim ??= trimOf()
+      trim()
+    },
+  }
+}
+
+function prepare(): void {
+  // Compiled code is kept for the flags that are set when it is written: later ones would not find it.
+  flushCompileCache()
+  // V8 looks once in this time whether it should collect; in eight seconds unless told.
+  setFlagsFromString('--memory-reducer-delay-ms=1000')
+  // A second time in a row finds next to nothing more.
+  setFlagsFromString('--memory-reducer-gc-count=1')
+}
+
+/** `malloc_trim` of glibc; nothing where there is none. */
+function trimOf(): () => unknown {
+  try {
+    const { functions } = foreign().dlopen(null, { malloc_trim: { arguments: ['u64'], return: 'i32' } })
+    return () => functions.malloc_trim(0n)
+  } catch {
+    return () => undefined
+  }
+}
+
+/** Node says at the first use that the module is an experiment; whoever runs this program has not chosen it. */
+function foreign(): typeof import('node:ffi') {
+  const { emitWarning } = process
+  process.emitWarning = () => undefined
+  try {
+    return process.getBuiltinModule('node:ffi')
+  } finally {
+    process.emitWarning = emitWarning
+  }
+}
