@@ -21,13 +21,16 @@ type Group = {
   pending: StoreEvent[]
 }
 
-/** Events that listeners are handed before other work gets its turn. */
-const eventsPerTurn = 2000
+/** What listeners are handed before other work gets its turn: bytes of bodies, and for each call what it costs itself. */
+const bytesPerTurn = 4 * 1024 * 1024
+const bytesPerCall = 4 * 1024
 /** Commits wait for the listeners when so many events have not been handed out. */
 const maxBacklogEvents = 20_000
+/** Commits that wait are handed out as one up to so many bytes of bodies: each watcher is written to once for all. */
+const joinedBytes = 128 * 1024
 
 /**
- * Hands each commit to the watchers that it concerns, in order, in later turns. Watchers are found by resource and
+ * Hands commits to the watchers that they concern, in order, in later turns; those that gather meanwhile are one. Watchers are found by resource and
  * namespace, so that those whose objects rest cost nothing.
  */
 export class WatchHub {
@@ -144,7 +147,7 @@ export class WatchHub {
 
   async #pump(): Promise<void> {
     await turn()
-    for (let commit = this.#queue.shift(); commit !== undefined; commit = this.#queue.shift()) {
+    for (let commit = this.#take(); commit !== undefined; commit = this.#take()) {
       await this.#handOut(commit)
       this.#delivered = commit.through
       this.#backlog -= commit.events.length
@@ -153,16 +156,33 @@ export class WatchHub {
     for (const resolve of this.#drained.splice(0)) resolve()
   }
 
+  /** The commits that have gathered while others were handed out, as one; one that only tells progress is for itself. */
+  #take(): Commit | undefined {
+    let count = 0
+    let bytes = 0
+    for (const { events } of this.#queue) {
+      bytes += bytesOf(events)
+      if (count > 0 && (events.length === 0 || bytes > joinedBytes)) break
+      count++
+      if (events.length === 0) break
+    }
+    const taken = this.#queue.splice(0, count)
+    const last = taken.at(-1)
+    if (last === undefined || count === 1) return last
+    return { events: taken.flatMap(({ events }) => events), through: last.through }
+  }
+
   async #handOut(commit: Commit): Promise<void> {
     let handed = 0
     for (const group of this.#concerned(commit)) {
       const events = group.pending
       group.pending = []
+      const cost = bytesPerCall + bytesOf(events)
       for (const watcher of group.watchers) {
         if (watcher.position >= commit.through) continue
         this.deliver(watcher, eventsAfter(watcher.position, events), commit.through)
-        handed += events.length + 1
-        if (handed < eventsPerTurn) continue
+        handed += cost
+        if (handed < bytesPerTurn) continue
         handed = 0
         await turn()
       }
@@ -216,6 +236,10 @@ export class WatchHub {
 }
 
 const nobody: ReadonlySet<Group> = new Set()
+
+function bytesOf(events: readonly StoreEvent[]): number {
+  return events.reduce((sum, { object }) => sum + object.body.length, 0)
+}
 
 function note(concerned: Set<Group>, group: Group, event: StoreEvent): void {
   concerned.add(group)

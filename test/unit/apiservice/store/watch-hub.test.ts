@@ -20,12 +20,9 @@ function joined(scope: Scope, position = 1): { readonly calls: Call[]; readonly 
   return { calls, watcher }
 }
 
-function anEvent(
-  revision: Revision,
-  namespace = 'shop',
-  resource = 'serviceexports.multicluster.x-k8s.io',
-): StoreEvent {
-  const object = { revision, resource, namespace, name: `n${revision}`, body: Buffer.alloc(0) }
+function anEvent(revision: Revision, { namespace = 'shop', bytes = 0 } = {}): StoreEvent {
+  const resource = 'serviceexports.multicluster.x-k8s.io'
+  const object = { revision, resource, namespace, name: `n${revision}`, body: Buffer.alloc(bytes) }
   return { type: 'PUT', object, previous: undefined }
 }
 
@@ -34,21 +31,64 @@ beforeEach(() => {
 })
 
 describe('the fan-out', () => {
-  it('makes one call for each commit, in a later turn', async () => {
+  const lengthsOf = (calls: readonly Call[]) => calls.map(call => [call.events.length, call.through])
+
+  it('makes one call for the commits of a turn, in a later turn', async () => {
     const { calls } = joined(inScope())
     hub.publish([anEvent(2), anEvent(3)], 3)
     hub.publish([anEvent(4)], 4)
     expect(calls).toEqual([])
     await hub.drained()
-    expect(calls.map(call => [call.events.length, call.through])).toEqual([
+    hub.publish([anEvent(5)], 5)
+    await hub.drained()
+    expect(lengthsOf(calls)).toEqual([
+      [3, 4],
+      [1, 5],
+    ])
+  })
+
+  it('makes one call for the commits that gather while many watchers are called', async () => {
+    const watchers = Array.from({ length: 3000 }, () => joined(inScope()))
+    hub.publish([anEvent(2)], 2)
+    await new Promise(resolve => setImmediate(resolve))
+    hub.publish([anEvent(3)], 3)
+    hub.publish([anEvent(4), anEvent(5)], 5)
+    await hub.drained()
+    expect(lengthsOf(watchers.at(-1)?.calls ?? [])).toEqual([
+      [1, 2],
+      [3, 5],
+    ])
+  })
+
+  it('joins no more commits than make one write', async () => {
+    const { calls } = joined(inScope())
+    for (let revision = 2; revision < 6; revision++)
+      hub.publish([anEvent(revision, { bytes: 60_000 })], revision)
+    await hub.drained()
+    expect(lengthsOf(calls)).toEqual([
       [2, 3],
+      [2, 5],
+    ])
+  })
+
+  it('tells progress by itself, also to those whose objects rest', async () => {
+    const idle = joined(inScope('quiet'))
+    const busy = joined(inScope('shop'))
+    hub.publish([anEvent(2)], 2)
+    hub.publish([], 3)
+    hub.publish([anEvent(4)], 4)
+    await hub.drained()
+    expect(lengthsOf(idle.calls)).toEqual([[0, 3]])
+    expect(lengthsOf(busy.calls)).toEqual([
+      [1, 2],
+      [0, 3],
       [1, 4],
     ])
   })
 
   it('shares one array among all watchers of a scope', async () => {
     const watchers = Array.from({ length: 50 }, () => joined(inScope('shop')))
-    hub.publish([anEvent(2), anEvent(3, 'other')], 3)
+    hub.publish([anEvent(2), anEvent(3, { namespace: 'other' })], 3)
     await hub.drained()
     const [first] = watchers[0]?.calls ?? []
     expect(first?.events).toHaveLength(1)
@@ -60,7 +100,7 @@ describe('the fan-out', () => {
     const { calls } = joined(inScope('shop'))
     for (let revision = 2; revision < 100; revision++) hub.publish([anEvent(revision)], revision)
     await hub.drained()
-    expect(calls).toHaveLength(98)
+    expect(lengthsOf(calls)).toEqual([[98, 99]])
     expect(idle.every(({ calls: none }) => none.length === 0)).toBe(true)
   })
 
@@ -84,7 +124,7 @@ describe('the fan-out', () => {
     const ahead = joined(inScope(), 5)
     hub.publish([anEvent(5), anEvent(6)], 6)
     await hub.drained()
-    expect(calls.map(call => call.events.map(event => event.object.revision))).toEqual([[4], [5, 6]])
+    expect(calls.map(call => call.events.map(event => event.object.revision))).toEqual([[4, 5, 6]])
     expect(ahead.calls.map(call => call.events.map(event => event.object.revision))).toEqual([[6]])
   })
 
