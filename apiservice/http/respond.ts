@@ -17,6 +17,9 @@ export interface RawResponse extends NodeJS.WritableStream {
   readonly stream?: { close(code: number): void }
   readonly headersSent: boolean
   readonly writableEnded: boolean
+  /** HTTP/1.1 only: whether the body goes in chunks, known when the head is sent; false to clients of HTTP/1.0. */
+  readonly chunkedEncoding?: boolean
+  readonly socket?: unknown
 }
 
 /** Ends a response so that nobody takes it for whole: a reset of the stream, or of the connection on HTTP/1.1. */

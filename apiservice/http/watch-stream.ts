@@ -1,4 +1,5 @@
 import type { WatchEvent, WatchSink } from '../contract.ts'
+import { writeFrames } from './frame-wire.ts'
 import { breakOff, type RawResponse } from './respond.ts'
 
 /** What a watcher may leave unread before it is cut off, besides its first batch: the state it asked for. */
@@ -31,14 +32,14 @@ export class WatchStream implements WatchSink {
   #started: boolean = false
   #blocked: boolean = false
   #ending: boolean = false
+  readonly #onDrain = (): void => {
+    this.#blocked = false
+    this.#flush()
+  }
 
   constructor(options: WatchStreamOptions) {
     this.#options = options
     this.#limit = options.maxUnreadBytes ?? maxUnreadBytes
-    options.response.on('drain', () => {
-      this.#blocked = false
-      this.#flush()
-    })
   }
 
   events(batch: readonly WatchEvent[]): void {
@@ -68,7 +69,8 @@ export class WatchStream implements WatchSink {
   }
 
   #write(events: readonly WatchEvent[]): void {
-    if (!this.#options.response.write(this.#options.encode(events))) this.#blocked = true
+    const { response, encode } = this.#options
+    this.#blocked = !writeFrames(response, encode(events), this.#onDrain)
   }
 
   #flush(): void {
