@@ -142,6 +142,7 @@ export type Reply =
       readonly type: 'slices'
       readonly code: number
       readonly headers: Readonly<Record<string, string>>
+      /** Each is good until the next is asked for. */
       readonly slices: Iterable<Buffer>
     }
 
@@ -162,7 +163,10 @@ export type Encoded =
       readonly type: 'slices'
       readonly code: number
       readonly headers: Readonly<Record<string, string>>
+      /** Each is good until the next is asked for. */
       readonly slices: Iterable<Buffer>
+      /** Of the whole body, when it is known before. */
+      readonly length?: number
     }
   | {
       readonly type: 'frames'

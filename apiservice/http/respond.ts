@@ -1,8 +1,7 @@
-import { once } from 'node:events'
 import { constants as http2 } from 'node:http2'
-import { setImmediate as turn } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { constants, createGzip, gzip as gzipCallback } from 'node:zlib'
+import { turn } from '../../src/kernel/turn.ts'
 import type { Encoded } from '../contract.ts'
 
 export type ResponseHeaders = Record<string, string | string[] | number>
@@ -53,6 +52,7 @@ export function writeBody(
   Object.assign(headers, encoded.headers)
   if (encoded.type === 'slices') {
     if (takes.gzip) compress(headers)
+    else if (encoded.length !== undefined) headers['content-length'] = encoded.length
     response.writeHead(encoded.code, headers)
     if (takes.body) return writeSlices(response, encoded.slices, takes)
     response.end()
@@ -92,8 +92,8 @@ async function compressed(body: Buffer | string): Promise<Buffer> {
 }
 
 /**
- * A turn of the event loop between slices lets others in; a full connection is waited for. What is left when the
- * client goes away is not made.
+ * A turn of the event loop between slices lets others in, and each is sent before the next is made, in its place. What is
+ * left when the client goes away is not made.
  */
 async function writeSlices(
   response: RawResponse,
@@ -108,8 +108,7 @@ async function writeSlices(
     for (const slice of slices) {
       if (takes.signal.aborted) return written
       written += slice.length
-      if (target.write(slice)) await turn()
-      else await once(target, 'drain', { signal: takes.signal })
+      await Promise.all([sent(target, slice, takes.signal), turn()])
     }
     target.end()
   } catch (thrown) {
@@ -118,4 +117,17 @@ async function writeSlices(
     if (!takes.signal.aborted) throw thrown
   }
   return written
+}
+
+/** Resolves when nothing looks at the bytes any more. */
+function sent(target: NodeJS.WritableStream, bytes: Buffer, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const gone = (): void => reject(signal.reason)
+    signal.addEventListener('abort', gone, { once: true })
+    target.write(bytes, failed => {
+      signal.removeEventListener('abort', gone)
+      if (failed) reject(failed)
+      else resolve()
+    })
+  })
 }

@@ -3,8 +3,9 @@ export class ByteWriter {
   #buffer: Buffer
   #length = 0
 
-  constructor(firstBytes: number) {
-    this.#buffer = Buffer.allocUnsafe(firstBytes)
+  /** How many bytes are expected, or where to write. */
+  constructor(first: number | Buffer) {
+    this.#buffer = typeof first === 'number' ? Buffer.allocUnsafe(first) : first
   }
 
   get length(): number {
@@ -23,18 +24,40 @@ export class ByteWriter {
     for (let i = 0; i < text.length; i++) this.#buffer[this.#length++] = text.charCodeAt(i)
   }
 
-  bytes(bytes: Buffer, end: number = bytes.length): void {
+  /** A whole number that is not negative, in decimal. */
+  number(value: number): void {
+    const length = digitsOf(value)
+    this.#reserve(length)
+    this.#length += length
+    for (let at = this.#length, rest = value; at > this.#length - length; ) {
+      const above = Math.floor(rest / 10)
+      this.#buffer[--at] = zero + rest - above * 10
+      rest = above
+    }
+  }
+
+  bytes(bytes: Buffer): void {
+    this.#reserve(bytes.length)
+    // For a few hundred bytes this takes a third of the time of `copy`.
+    this.#buffer.set(bytes, this.#length)
+    this.#length += bytes.length
+  }
+
+  /** The first bytes, up to `end`. */
+  bytesUpTo(bytes: Buffer, end: number): void {
     this.#reserve(end)
     bytes.copy(this.#buffer, this.#length, 0, end)
     this.#length += end
   }
 
-  /** What was written since the last time. The writer begins a new piece. */
-  take(nextBytes: number): Buffer {
-    const piece = this.#buffer.subarray(0, this.#length)
-    this.#buffer = Buffer.allocUnsafe(nextBytes)
+  /** What was written. */
+  written(): Buffer {
+    return this.#buffer.subarray(0, this.#length)
+  }
+
+  /** Writes over what was written. */
+  again(): void {
     this.#length = 0
-    return piece
   }
 
   #reserve(bytes: number): void {
@@ -43,4 +66,13 @@ export class ByteWriter {
     this.#buffer.copy(grown, 0, 0, this.#length)
     this.#buffer = grown
   }
+}
+
+const zero = 0x30
+
+/** How many digits a whole number has that is not negative. */
+export function digitsOf(value: number): number {
+  let digits = 1
+  for (let above = 10; above <= value; above *= 10) digits++
+  return digits
 }

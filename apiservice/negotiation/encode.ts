@@ -1,13 +1,21 @@
 /** Bodies of objects and lists in the format and the shape that were chosen. No stored object is parsed for JSON. */
 import { toYaml } from '../../src/codec/yaml.ts'
 import { fromJson } from '../../src/kernel/json.ts'
-import type { Encoded, Reply } from '../contract.ts'
+import type { Encoded, Reply, ServedKind } from '../contract.ts'
 import type { Choice, Format, Transform } from './accept.ts'
 import { ByteWriter } from './bytes.ts'
 import { Indenter } from './indent.ts'
-import { metadataItems, namesOf, wholeItems } from './items.ts'
-import { type Items, indented, jsonSlices, sliceBytes, startingWith, yamlSlices } from './list-slices.ts'
-import { type TableOptions, tableHead, tableRows } from './table.ts'
+import { metadataItems, metadataSizes, namesOf, wholeItems, wholeSizes } from './items.ts'
+import {
+  type Items,
+  indented,
+  jsonLength,
+  jsonSlices,
+  sliceBytes,
+  wholeJson,
+  yamlSlices,
+} from './list-slices.ts'
+import { type TableOptions, tableHead, tableRows, tableSizes } from './table.ts'
 
 export type EncodeOptions = TableOptions & { readonly pretty: boolean }
 
@@ -28,14 +36,14 @@ export function encodeObject(reply: ObjectReply, choice: Choice, options: Encode
       { resourceVersion: String(object.revision) },
       true,
     )
-    const rows = tableRows(served, choice.transform.version, options)
-    return encodeItems({ items: [object], head, write: rows }, choice, { ...options, code })
+    const rows = rowsAt(served, choice.transform, options)
+    return encodeItems({ items: [object], head, ...rows }, choice, { ...options, code })
   }
   const write = choice.transform === undefined ? wholeItems(served) : metadataItems(choice.transform.version)
   const writer = new ByteWriter(object.body.length + 256)
   write(writer, object)
   writer.text('\n')
-  return whole(code, writer.take(0), choice, options)
+  return whole(code, writer.written(), choice, options)
 }
 
 export function encodeList(reply: ListReply, choice: Choice, options: EncodeOptions): Encoded {
@@ -53,6 +61,7 @@ function wholeList(reply: ListReply): ListParts {
   return {
     head: `{"kind":"${names.kind}List","apiVersion":"${names.apiVersion}","metadata":${metadata},"items":[`,
     write: wholeItems(reply.served),
+    size: wholeSizes(reply.served),
   }
 }
 
@@ -62,13 +71,25 @@ function transformedList(reply: ListReply, transform: Transform, options: Encode
   if (transform.as === 'Table') {
     return {
       head: tableHead(served, version, metadataOf(reply), true),
-      write: tableRows(served, version, options),
+      ...rowsAt(served, transform, options),
     }
   }
   return {
     head: `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(metadataOf(reply))},"items":[`,
     write: metadataItems(version),
+    size: metadataSizes(version),
   }
+}
+
+/** All rows show ages of one moment: a list that takes long has the length that was told when it began. */
+function rowsAt(
+  served: ServedKind,
+  { version }: Transform,
+  { includeObject, now }: EncodeOptions,
+): Pick<Items, 'write' | 'size'> {
+  const nowMs = now()
+  const options = { includeObject, now: () => nowMs }
+  return { write: tableRows(served, version, options), size: tableSizes(served, version, options) }
 }
 
 function metadataOf(reply: ListReply) {
@@ -88,17 +109,14 @@ function encodeItems(
     const headers = { 'content-type': contentTypes.yaml }
     return { type: 'slices', code: options.code, headers, slices: yamlSlices(list) }
   }
+  const length = jsonLength(list)
+  if (length < sliceBytes) return whole(options.code, wholeJson(list, length), choice, options)
+  const headers = { 'content-type': contentTypes.json }
   const slices = jsonSlices(list)
-  const first = slices.next()
-  const body = first.done === true ? Buffer.alloc(0) : first.value
-  if (body.length < sliceBytes) return whole(options.code, body, choice, options)
-  const all = startingWith(body, slices)
-  return {
-    type: 'slices',
-    code: options.code,
-    headers: { 'content-type': contentTypes.json },
-    slices: options.pretty || choice.pretty ? indented(all) : all,
+  if (options.pretty || choice.pretty) {
+    return { type: 'slices', code: options.code, headers, slices: indented(slices) }
   }
+  return { type: 'slices', code: options.code, headers, slices, length }
 }
 
 /** A whole JSON body in the chosen format. */

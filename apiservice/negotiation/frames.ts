@@ -3,7 +3,7 @@ import type { ServedKind, WatchEvent } from '../contract.ts'
 import type { StoredObject } from '../store-contract.ts'
 import type { Choice, Transform } from './accept.ts'
 import { ByteWriter } from './bytes.ts'
-import { metadataItems, namesOf, type WriteItem, wholeItems } from './items.ts'
+import { metadataItems, namesOf, partialNames, type WriteItem, wholeItems } from './items.ts'
 import { bookmarkRow, type TableOptions, tableHead, tableRows } from './table.ts'
 
 /** The frames of some events, in their order. */
@@ -35,10 +35,6 @@ function inTurn(one: EncodeFrame): EncodeFrames {
 function joined(frames: readonly Buffer[]): Buffer {
   const [first] = frames
   return frames.length === 1 && first !== undefined ? first : Buffer.concat(frames)
-}
-
-function partialNames(version: Transform['version']) {
-  return { apiVersion: `meta.k8s.io/${version}`, kind: 'PartialObjectMetadata' }
 }
 
 /** An object that says how far the stream has come, and whether the state at its beginning is complete. */
@@ -74,7 +70,7 @@ function tableFrames(served: ServedKind, version: Transform['version'], options:
     writer.text(`{"type":"${event.type}","object":${head(event.object.revision)}`)
     writeRow(writer, event.object)
     writer.text(']}}\n')
-    return writer.take(0)
+    return writer.written()
   }
 }
 
@@ -109,7 +105,7 @@ class FrameCache {
     writer.text(`{"type":"${type}","object":`)
     write(writer, object)
     writer.text('}\n')
-    const made = ownMemory(writer.take(0))
+    const made = ownMemory(writer.written())
     this.#keep(type, object, made)
     return made
   }

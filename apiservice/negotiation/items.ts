@@ -1,13 +1,16 @@
 /** How one object is written: whole, or as its metadata. */
 import { apiVersionOf } from '../../src/api/kind.ts'
-import { headFrom, metadataEnd, openingOf } from '../../src/codec/object-bytes.ts'
+import { beforeRevision, behindRevision, metadataEnd, openingOf } from '../../src/codec/object-bytes.ts'
 import { madeOnce } from '../../src/kernel/made-once.ts'
 import type { ServedKind } from '../contract.ts'
 import type { StoredObject } from '../store-contract.ts'
 import type { Transform } from './accept.ts'
-import type { ByteWriter } from './bytes.ts'
+import { type ByteWriter, digitsOf } from './bytes.ts'
 
 export type WriteItem = (writer: ByteWriter, object: StoredObject) => void
+
+/** How many bytes are written of an object. */
+export type SizeOfItem = (object: StoredObject) => number
 
 /** The apiVersion and the kind of a served kind, as objects carry them. */
 export type Names = { readonly apiVersion: string; readonly kind: string }
@@ -18,21 +21,54 @@ export function namesOf(served: ServedKind): Names {
 
 /** The object as it is stored, under the names of the served version: no byte of it is read. */
 export const wholeItems: (served: ServedKind) => WriteItem = madeOnce((served: ServedKind) => {
-  const { apiVersion, kind } = namesOf(served)
-  const opening = openingOf(apiVersion, kind)
+  const { writeHead } = headsOf(namesOf(served))
   return (writer: ByteWriter, object: StoredObject) => {
-    writer.text(headFrom(opening, object.revision, object.body))
+    writeHead(writer, object)
     writer.bytes(object.body)
   }
 })
 
+export const wholeSizes: (served: ServedKind) => SizeOfItem = madeOnce((served: ServedKind) => {
+  const { sizeOfHead } = headsOf(namesOf(served))
+  return (object: StoredObject) => sizeOfHead(object) + object.body.length
+})
+
 /** PartialObjectMetadata: the stored bytes up to the end of the metadata. */
 export function metadataItems(version: Transform['version']): WriteItem {
-  const opening = openingOf(`meta.k8s.io/${version}`, 'PartialObjectMetadata')
+  const { writeHead } = headsOf(partialNames(version))
   return (writer, object) => {
-    writer.text(headFrom(opening, object.revision, object.body))
-    writer.bytes(object.body, rememberedEnd(object.body))
+    writeHead(writer, object)
+    writer.bytesUpTo(object.body, rememberedEnd(object.body))
     writer.ascii('}')
+  }
+}
+
+export function metadataSizes(version: Transform['version']): SizeOfItem {
+  const { sizeOfHead } = headsOf(partialNames(version))
+  return object => sizeOfHead(object) + rememberedEnd(object.body) + 1
+}
+
+export function partialNames(version: Transform['version']): Names {
+  return { apiVersion: `meta.k8s.io/${version}`, kind: 'PartialObjectMetadata' }
+}
+
+type Heads = { readonly writeHead: WriteItem; readonly sizeOfHead: SizeOfItem }
+
+/** What comes before a body, as `headOf` of the codec has it. */
+function headsOf({ apiVersion, kind }: Names): Heads {
+  const opening = openingOf(apiVersion, kind)
+  const start = Buffer.from(opening + beforeRevision)
+  return {
+    writeHead: (writer, { revision, body }) => {
+      if (revision === 0) return writer.text(opening)
+      writer.bytes(start)
+      writer.number(revision)
+      writer.ascii(behindRevision(body))
+    },
+    sizeOfHead: ({ revision, body }) =>
+      revision === 0
+        ? Buffer.byteLength(opening)
+        : start.length + digitsOf(revision) + behindRevision(body).length,
   }
 }
 

@@ -4,13 +4,14 @@ import { fromJson } from '../../src/kernel/json.ts'
 import type { StoredObject } from '../store-contract.ts'
 import { ByteWriter } from './bytes.ts'
 import { Indenter } from './indent.ts'
-import type { WriteItem } from './items.ts'
+import type { SizeOfItem, WriteItem } from './items.ts'
 
 export type Items = {
   /** Everything of a list but its items: JSON that ends where the first item begins. */
   readonly head: string
   readonly items: readonly StoredObject[]
   readonly write: WriteItem
+  readonly size: SizeOfItem
 }
 
 /** A longer body is made and sent in slices of about this size. */
@@ -22,18 +23,48 @@ const yamlSliceBytes = 32 * 1024
 /** Room behind a slice for the object that completes it. */
 const spareBytes = 16 * 1024
 
+const end = ']}\n'
+
+/** How long a list is as JSON. */
+export function jsonLength({ items, head, size }: Items): number {
+  let length = Buffer.byteLength(head) + Math.max(0, items.length - 1) + end.length
+  for (const item of items) length += size(item)
+  return length
+}
+
+export function wholeJson({ items, head, write }: Items, length: number): Buffer {
+  const writer = new ByteWriter(length)
+  writer.text(head)
+  for (const [index, item] of items.entries()) {
+    if (index > 0) writer.ascii(',')
+    write(writer, item)
+  }
+  writer.text(end)
+  return writer.written()
+}
+
+/** Where slices are made: large buffers that came and went with each list would keep the garbage collector busy. */
+const rooms: Buffer[] = []
+const maxRooms = 16
+
+/** A slice is good until the next one is asked for. */
 export function* jsonSlices({ items, head, write }: Items): Generator<Buffer, undefined> {
-  const writer = new ByteWriter(items.length > 100 ? sliceBytes + spareBytes : 8 * 1024)
+  const room = rooms.pop() ?? Buffer.allocUnsafeSlow(sliceBytes + spareBytes)
+  const writer = new ByteWriter(room)
   writer.text(head)
   let first = true
   for (const item of items) {
     if (!first) writer.ascii(',')
     first = false
     write(writer, item)
-    if (writer.length >= sliceBytes) yield writer.take(sliceBytes + spareBytes)
+    if (writer.length < sliceBytes) continue
+    yield writer.written()
+    writer.again()
   }
-  writer.text(']}\n')
-  yield writer.take(0)
+  writer.text(end)
+  yield writer.written()
+  // Not when a list is given up: what was asked for last may still be on its way then.
+  if (rooms.length < maxRooms) rooms.push(room)
 }
 
 /** The keys of a list are sorted as those of every object, so some stand before the items and some behind. */
@@ -49,7 +80,7 @@ export function* yamlSlices({ items, head, write }: Items): Generator<Buffer, un
   for (const item of items) {
     const writer = new ByteWriter(item.body.length + 1024)
     write(writer, item)
-    slice += toYaml([fromJson(writer.take(0).toString('utf8'))])
+    slice += toYaml([fromJson(writer.written().toString('utf8'))])
     if (slice.length < yamlSliceBytes) continue
     yield Buffer.from(slice)
     slice = ''
@@ -60,11 +91,6 @@ export function* yamlSlices({ items, head, write }: Items): Generator<Buffer, un
 function fieldsOf(frame: Readonly<Record<string, unknown>>, wanted: (name: string) => boolean): string {
   const fields = Object.entries(frame).filter(([name]) => wanted(name))
   return fields.length === 0 ? '' : toYaml(Object.fromEntries(fields))
-}
-
-export function* startingWith(first: Buffer, rest: Iterable<Buffer>): Generator<Buffer> {
-  yield first
-  yield* rest
 }
 
 export function* indented(slices: Iterable<Buffer>): Generator<Buffer> {

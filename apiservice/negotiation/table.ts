@@ -9,8 +9,14 @@ import { madeOnce } from '../../src/kernel/made-once.ts'
 import type { ServedKind } from '../contract.ts'
 import type { StoredObject } from '../store-contract.ts'
 import type { Transform } from './accept.ts'
-import type { ByteWriter } from './bytes.ts'
-import { metadataItems, type WriteItem, wholeItems } from './items.ts'
+import {
+  metadataItems,
+  metadataSizes,
+  type SizeOfItem,
+  type WriteItem,
+  wholeItems,
+  wholeSizes,
+} from './items.ts'
 
 /** What the rows of a Table carry besides their cells. */
 export type IncludeObject = 'Metadata' | 'Object' | 'None'
@@ -53,19 +59,46 @@ export function tableRows(
 ): WriteItem {
   const cellsOf = rememberedCells(served.kind)
   const writeObject = rowObject(served, version, options.includeObject)
+  const ageOf = ages(options)
   return (writer, object) => {
-    writer.ascii('{"cells":')
-    writeCells(writer, cellsOf(object), options.now())
-    writer.ascii(',"object":')
+    writer.ascii(beforeCells)
+    for (const piece of cellsOf(object)) {
+      if (typeof piece === 'string') writer.text(piece)
+      else writer.ascii(ageOf(piece))
+    }
+    writer.ascii(beforeObject)
     writeObject(writer, object)
     writer.ascii('}')
   }
 }
 
-function writeCells(writer: ByteWriter, cells: TableCells, nowMs: number): void {
-  for (const piece of cells) {
-    if (typeof piece === 'string') writer.text(piece)
-    else writer.ascii(ageText(piece, nowMs))
+export function tableSizes(
+  served: ServedKind,
+  version: Transform['version'],
+  options: TableOptions,
+): SizeOfItem {
+  const cellsOf = rememberedCells(served.kind)
+  const sizeOfObject = rowObjectSize(served, version, options.includeObject)
+  const ageOf = ages(options)
+  return object => {
+    let size = beforeCells.length + beforeObject.length + sizeOfObject(object) + 1
+    for (const piece of cellsOf(object)) {
+      size += typeof piece === 'string' ? Buffer.byteLength(piece) : ageOf(piece).length
+    }
+    return size
+  }
+}
+
+const beforeCells = '{"cells":'
+const beforeObject = ',"object":'
+
+/** Many objects are made in one second. */
+function ages({ now }: TableOptions): (atMs: number) => string {
+  let last = { atMs: 0, nowMs: 0, text: ageText(0, 0) }
+  return atMs => {
+    const nowMs = now()
+    if (last.atMs !== atMs || last.nowMs !== nowMs) last = { atMs, nowMs, text: ageText(atMs, nowMs) }
+    return last.text
   }
 }
 
@@ -82,6 +115,21 @@ function rowObject(served: ServedKind, version: Transform['version'], include: I
       return wholeItems(served)
     case 'None':
       return writer => writer.text('null')
+  }
+}
+
+function rowObjectSize(
+  served: ServedKind,
+  version: Transform['version'],
+  include: IncludeObject,
+): SizeOfItem {
+  switch (include) {
+    case 'Metadata':
+      return metadataSizes(version)
+    case 'Object':
+      return wholeSizes(served)
+    case 'None':
+      return () => 'null'.length
   }
 }
 

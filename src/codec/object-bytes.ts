@@ -19,7 +19,8 @@ export function encodeBody(object: KubeObject): Buffer {
 
 /** What comes before a body; revision 0 leaves the resourceVersion out. */
 export function headOf(apiVersion: string, kind: string, revision: number, body: Buffer): string {
-  return headFrom(openingOf(apiVersion, kind), revision, body)
+  const opening = openingOf(apiVersion, kind)
+  return revision === 0 ? opening : `${opening}${beforeRevision}${revision}${behindRevision(body)}`
 }
 
 /** What the heads of all objects of a kind begin with. */
@@ -27,9 +28,10 @@ export function openingOf(apiVersion: string, kind: string): string {
   return `{"apiVersion":${JSON.stringify(apiVersion)},"kind":${JSON.stringify(kind)},"metadata":{`
 }
 
-export function headFrom(opening: string, revision: number, body: Buffer): string {
-  if (revision === 0) return opening
-  return `${opening}"resourceVersion":"${revision}"${body[0] === closingBrace ? '' : ','}`
+export const beforeRevision = '"resourceVersion":"'
+
+export function behindRevision(body: Buffer): '"' | '",' {
+  return body[0] === closingBrace ? '"' : '",'
 }
 
 /** Where the metadata of a body ends, its closing brace included. */
