@@ -58,11 +58,11 @@ function known(parts: ChainParts): Handler {
 function byPath(parts: ChainParts): Handler {
   // 406 before the work: nothing is written for a client that cannot read the answer.
   const resources = parts.requireAcceptable(parts.resources)
-  return async (request, signal) => {
+  return (request, signal) => {
     if (request.info.isResource) return resources(request, signal)
     for (const answer of parts.nonResources) {
       const reply = answer(request, signal)
-      if (reply !== undefined) return reply
+      if (reply !== undefined) return Promise.resolve(reply)
     }
     throw noSuchPath()
   }

@@ -69,6 +69,8 @@ export type RequestNotes = {
   annotations?: Map<string, string>
   /** The document that was sent, once it has been read. */
   document?: unknown
+  /** Aborts the signal of the request. */
+  readonly giveUp: (why: unknown) => void
   /** Called when the response is out, or its client gone; present when somebody waits for that. */
   whenSent?: () => void
 }
@@ -87,9 +89,9 @@ export type ApiRequest = {
   readonly user: UserInfo
   readonly notes: RequestNotes
   /** Reads the body once, at most 3 MiB. Throws 413. */
-  body(): Promise<Buffer>
+  readonly body: () => Promise<Buffer>
   /** Adds a sentence to the response's Warning headers. */
-  warn(text: string): void
+  readonly warn: (text: string) => void
 }
 
 // ---- reply ------------------------------------------------------------------------------------------------------
@@ -193,7 +195,8 @@ export type Stage = (next: Handler) => Handler
  * request is refused and does not pass as anonymous.
  */
 export interface Authenticator {
-  authenticate(request: ApiRequest, signal: AbortSignal): Promise<UserInfo | undefined>
+  /** At once when nothing has to be asked for. */
+  authenticate(request: ApiRequest, signal: AbortSignal): UserInfo | undefined | Promise<UserInfo | undefined>
   /** Whether a header, by its lower-case name, is a credential: what comes below authn does not see it. */
   isCredential?(header: string): boolean
 }
@@ -215,7 +218,8 @@ export type Attributes = {
 export type Decision = { readonly allowed: 'allow' | 'deny' | 'noOpinion'; readonly reason: string }
 
 export interface Authorizer {
-  authorize(attributes: Attributes, signal: AbortSignal): Promise<Decision>
+  /** At once when nothing has to be asked for. */
+  authorize(attributes: Attributes, signal: AbortSignal): Decision | Promise<Decision>
   /** Calls back when earlier decisions may no longer hold, so that open watches are asked again. */
   onChange?(listener: () => void): () => void
 }

@@ -16,20 +16,21 @@ const maxTokenLength = 16_384
  * None is looked up for an address that has sent too many of these.
  */
 export function bearerAuthenticator(lookups: readonly TokenLookup[], guesses: Guesses): Authenticator {
+  const lookUp = async (token: string, address: string, signal: AbortSignal): Promise<UserInfo> => {
+    guesses.check(address)
+    if (token.length > maxTokenLength) throw unauthorized('bearer token is too long')
+    try {
+      return await userOf(token, lookups, signal)
+    } catch (thrown) {
+      if (isReason(thrown, 'Unauthorized')) guesses.wrong(address)
+      throw thrown
+    }
+  }
   return {
     isCredential: header => header === 'authorization',
-    async authenticate(request, signal) {
-      const token = bearerToken(request.headers.get('authorization')?.[0])
-      if (token === '') return undefined
-      const { address } = request.peer
-      guesses.check(address)
-      if (token.length > maxTokenLength) throw unauthorized('bearer token is too long')
-      try {
-        return await userOf(token, lookups, signal)
-      } catch (thrown) {
-        if (isReason(thrown, 'Unauthorized')) guesses.wrong(address)
-        throw thrown
-      }
+    authenticate({ headers, peer }, signal) {
+      const token = bearerToken(headers.get('authorization')?.[0])
+      return token === '' ? undefined : lookUp(token, peer.address, signal)
     },
   }
 }
@@ -48,6 +49,7 @@ async function userOf(
 
 /** RFC 6750 2.1; the scheme is case-insensitive (RFC 9110 11.1). */
 function bearerToken(header: string | undefined): string {
-  const [scheme, token] = (header ?? '').trim().split(/ +/, 2)
+  if (header === undefined) return ''
+  const [scheme, token] = header.trim().split(/ +/, 2)
   return scheme?.toLowerCase() === 'bearer' ? (token ?? '') : ''
 }

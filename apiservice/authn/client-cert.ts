@@ -21,7 +21,7 @@ const credentialId = 'authentication.kubernetes.io/credential-id'
  */
 export function clientCertAuthenticator(options: ClientCertOptions): Authenticator {
   const trust = new CertificateTrust({ ...options, read: userOf })
-  return { authenticate: async request => trust.verify(request.peer.certificates) }
+  return { authenticate: request => trust.verify(request.peer.certificates) }
 }
 
 function userOf(leaf: X509Certificate, fingerprint: string): UserInfo {

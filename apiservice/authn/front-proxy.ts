@@ -34,7 +34,7 @@ export function frontProxyAuthenticator({ settings, clock, log }: FrontProxyOpti
   const trust = new CertificateTrust({ caBundle: () => settings().caBundle, read: commonNameOf, clock, log })
   return {
     isCredential: header => isFrontProxyHeader(header, settings()),
-    authenticate: async ({ headers, peer }) => {
+    authenticate: ({ headers, peer }) => {
       const current = settings()
       const name = firstOf(headers, current.usernameHeaders)
       if (name === undefined) return undefined

@@ -6,6 +6,7 @@ import { serviceAccountGroups, serviceAccountOf, withStandingGroup, withUser } f
 type Headers = ApiRequest['headers']
 type Resource = Extract<AccessInfo, { isResource: true }>
 
+const everyPrefix = 'impersonate-'
 const userHeader = 'impersonate-user'
 const groupHeader = 'impersonate-group'
 const uidHeader = 'impersonate-uid'
@@ -20,11 +21,15 @@ const maxImpersonated = 256
  * extra without a user, 403 for what is not allowed.
  */
 export function impersonationStage(require: RequireAccess): Stage {
-  return next => async (request, signal) => {
-    const other = impersonatedBy(request.headers)
-    if (other === undefined) return next(request, signal)
-    for (const info of accessesFor(other)) await require({ user: request.user, info }, signal)
-    return next(withUser(withoutImpersonation(request), withStandingGroup(userOf(other))), signal)
+  return next => {
+    const asAnother = async (other: Impersonated, request: ApiRequest, signal: AbortSignal) => {
+      for (const info of accessesFor(other)) await require({ user: request.user, info }, signal)
+      return next(withUser(withoutImpersonation(request), withStandingGroup(userOf(other))), signal)
+    }
+    return (request, signal) => {
+      const other = hasImpersonation(request.headers) ? impersonatedBy(request.headers) : undefined
+      return other === undefined ? next(request, signal) : asAnother(other, request, signal)
+    }
   }
 }
 
@@ -33,6 +38,11 @@ type Impersonated = {
   readonly groups: readonly string[]
   readonly uid: string
   readonly extra: ReadonlyMap<string, readonly string[]>
+}
+
+function hasImpersonation(headers: Headers): boolean {
+  for (const header of headers.keys()) if (header.startsWith(everyPrefix)) return true
+  return false
 }
 
 function impersonatedBy(headers: Headers): Impersonated | undefined {
@@ -94,6 +104,6 @@ function userOf(other: Impersonated): UserInfo {
 
 /** What comes below must not see the headers: it could act on them again. */
 function withoutImpersonation(request: ApiRequest): ApiRequest {
-  const headers = [...request.headers].filter(([header]) => !header.startsWith('impersonate-'))
+  const headers = [...request.headers].filter(([header]) => !header.startsWith(everyPrefix))
   return { ...withUser(request, request.user), headers: new Map(headers) }
 }

@@ -7,7 +7,7 @@ import { errorText } from '../../src/kernel/abort.ts'
 import { isReason, unauthorized } from '../../src/kernel/errors.ts'
 import type { Logger } from '../../src/kernel/log.ts'
 import type { Metrics } from '../../src/kernel/metrics.ts'
-import type { ApiRequest, Authenticator, Stage, UserInfo } from '../contract.ts'
+import type { ApiRequest, Authenticator, Reply, Stage, UserInfo } from '../contract.ts'
 import { anonymousUser, withStandingGroup, withUser } from './user.ts'
 
 export type AuthnOptions = {
@@ -23,51 +23,94 @@ export function authnStage(authenticators: readonly Authenticator[], options: Au
     name: 'isthmus_authentication_failures_total',
     help: 'Requests that were refused because nobody knew the client by what it presented.',
   })
-  const whoSends = async (request: ApiRequest, signal: AbortSignal): Promise<UserInfo | undefined> => {
+  const noted = (thrown: unknown, { peer }: ApiRequest): unknown => {
+    if (isReason(thrown, 'Unauthorized')) {
+      refused.add()
+      // The client learns nothing of this, so nobody else tells it.
+      options.log.debug('client refused', { address: peer.address, why: errorText(thrown.cause) })
+    }
+    return thrown
+  }
+  const standing = (user: UserInfo | undefined): UserInfo => {
+    if (user !== undefined) return withStandingGroup(user)
+    if (options.anonymous) return anonymousUser
+    throw unauthorized('no credentials')
+  }
+  const whoSends = (request: ApiRequest, signal: AbortSignal): UserInfo | Promise<UserInfo> => {
+    const fail = (thrown: unknown): never => {
+      throw noted(thrown, request)
+    }
     try {
-      const user = await authenticate(authenticators, request, signal)
-      if (user === undefined && !options.anonymous) throw unauthorized('no credentials')
-      return user
+      const asked = new Asking(authenticators, request, signal).ask()
+      return asked instanceof Promise ? asked.then(standing).catch(fail) : standing(asked)
     } catch (thrown) {
-      if (isReason(thrown, 'Unauthorized')) {
-        refused.add()
-        // The client learns nothing of this, so nobody else tells it.
-        options.log.debug('client refused', { address: request.peer.address, why: errorText(thrown.cause) })
-      }
-      throw thrown
+      return fail(thrown)
     }
   }
-  return next => async (request, signal) => {
-    const user = await whoSends(request, signal)
-    const known = withUser(request, user === undefined ? anonymousUser : withStandingGroup(user))
-    return next(withoutCredentials(known, authenticators), signal)
+  return next => (request, signal) => {
+    const goOn = (user: UserInfo): Promise<Reply> =>
+      next(withoutCredentials(withUser(request, user), authenticators), signal)
+    const user = whoSends(request, signal)
+    return user instanceof Promise ? user.then(goOn) : goOn(user)
   }
 }
 
 function withoutCredentials(request: ApiRequest, authenticators: readonly Authenticator[]): ApiRequest {
   const isCredential = (header: string): boolean => authenticators.some(one => one.isCredential?.(header))
-  // Most clients show who they are by their certificate.
-  if (!request.headers.keys().some(isCredential)) return request
+  if (!hasCredential(request, isCredential)) return request
   const headers = [...request.headers].filter(([header]) => !isCredential(header))
   return { ...request, headers: new Map(headers) }
 }
 
-async function authenticate(
-  authenticators: readonly Authenticator[],
-  request: ApiRequest,
-  signal: AbortSignal,
-): Promise<UserInfo | undefined> {
-  const failures: unknown[] = []
-  for (const authenticator of authenticators) {
-    try {
-      const user = await authenticator.authenticate(request, signal)
-      if (user !== undefined) return user
-    } catch (thrown) {
-      if (signal.aborted) throw thrown
-      failures.push(thrown)
+/** Most clients show who they are by their certificate. */
+function hasCredential({ headers }: ApiRequest, isCredential: (header: string) => boolean): boolean {
+  for (const header of headers.keys()) if (isCredential(header)) return true
+  return false
+}
+
+/** One request. Nothing is waited for while the answers come at once, as most do. */
+class Asking {
+  readonly #authenticators: readonly Authenticator[]
+  readonly #request: ApiRequest
+  readonly #signal: AbortSignal
+  readonly #failures: unknown[] = []
+  #asked = 0
+
+  constructor(authenticators: readonly Authenticator[], request: ApiRequest, signal: AbortSignal) {
+    this.#authenticators = authenticators
+    this.#request = request
+    this.#signal = signal
+  }
+
+  ask(): UserInfo | undefined | Promise<UserInfo | undefined> {
+    for (;;) {
+      const authenticator = this.#authenticators[this.#asked++]
+      if (authenticator === undefined) return this.#nobody()
+      const answer = this.#answerOf(authenticator)
+      if (answer instanceof Promise) {
+        return answer.catch((thrown: unknown) => this.#failed(thrown)).then(user => user ?? this.ask())
+      }
+      if (answer !== undefined) return answer
     }
   }
-  if (failures.length === 0) return undefined
-  // A fault of ours says more than a 401: the client shall try again, not look for other credentials.
-  throw failures.find(failure => !isReason(failure, 'Unauthorized')) ?? failures[0]
+
+  #answerOf(authenticator: Authenticator): ReturnType<Authenticator['authenticate']> {
+    try {
+      return authenticator.authenticate(this.#request, this.#signal)
+    } catch (thrown) {
+      return this.#failed(thrown)
+    }
+  }
+
+  #failed(thrown: unknown): undefined {
+    if (this.#signal.aborted) throw thrown
+    this.#failures.push(thrown)
+  }
+
+  #nobody(): undefined {
+    const failures = this.#failures
+    if (failures.length === 0) return
+    // A fault of ours says more than a 401: the client shall try again, not look for other credentials.
+    throw failures.find(failure => !isReason(failure, 'Unauthorized')) ?? failures[0]
+  }
 }

@@ -1,3 +1,4 @@
+import { madeOnce } from '../../src/kernel/made-once.ts'
 import type { ApiRequest, UserInfo } from '../contract.ts'
 
 const authenticatedGroup = 'system:authenticated'
@@ -6,12 +7,15 @@ const anonymousName = 'system:anonymous'
 
 export const anonymousUser: UserInfo = { name: anonymousName, groups: [unauthenticatedGroup], extra: {} }
 
-/** The user with the group that says whether we know who it is, unless it already carries one. */
-export function withStandingGroup(user: UserInfo): UserInfo {
+/**
+ * The user with the group that says whether we know who it is, unless it already carries one. The same for the same, so
+ * that what is known of a user can be remembered with it.
+ */
+export const withStandingGroup: (user: UserInfo) => UserInfo = madeOnce((user: UserInfo) => {
   if (user.groups.includes(authenticatedGroup) || user.groups.includes(unauthenticatedGroup)) return user
   const group = user.name === anonymousName ? unauthenticatedGroup : authenticatedGroup
   return { ...user, groups: [...user.groups, group] }
-}
+})
 
 /** The same request, sent by somebody else. */
 export function withUser(request: ApiRequest, user: UserInfo): ApiRequest {
@@ -24,8 +28,8 @@ export function withUser(request: ApiRequest, user: UserInfo): ApiRequest {
     peer: request.peer,
     user,
     notes: request.notes,
-    body: () => request.body(),
-    warn: text => request.warn(text),
+    body: request.body,
+    warn: request.warn,
   }
 }
 

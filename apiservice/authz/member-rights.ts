@@ -69,7 +69,7 @@ const noOpinion: Decision = { allowed: 'noOpinion', reason: '' }
  */
 export function memberAuthorizer({ memberOf, onChange }: MemberAuthorizerOptions): Authorizer {
   return {
-    async authorize({ user, info }: Attributes): Promise<Decision> {
+    authorize({ user, info }: Attributes): Decision | Promise<Decision> {
       if (user.groups.includes(membersGroup)) return decideMember(user, info, memberOf)
       if (user.groups.includes(joinersGroup)) return decide(info, granted(joining, info))
       return noOpinion

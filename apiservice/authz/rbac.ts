@@ -41,15 +41,13 @@ export class RbacAuthorizer implements Authorizer {
     return follow(scope, follower, signal)
   }
 
-  async authorize({ user, info }: Attributes): Promise<Decision> {
-    const missing = new Set<string>()
-    for (const grant of this.#index.grantsOf(user, info.isResource ? info.namespace : '')) {
-      if (grant.rules === undefined) missing.add(missingText(grant))
-      else if (grant.rules.some(rule => ruleAllows(rule, info))) {
-        return allowedBy(grant)
-      }
+  authorize({ user, info }: Attributes): Decision {
+    const grants = this.#index.grantsOf(user, info.isResource ? info.namespace : '')
+    for (const grant of grants) {
+      if (grant.rules?.some(rule => ruleAllows(rule, info)) === true) return new Allowed(grant)
     }
-    return { allowed: 'noOpinion', reason: missing.size === 0 ? '' : `RBAC: ${inOneText([...missing])}` }
+    const missing = missingOf(grants)
+    return { allowed: 'noOpinion', reason: missing.length === 0 ? '' : `RBAC: ${inOneText(missing)}` }
   }
 
   onChange(listener: () => void): () => void {
@@ -59,9 +57,8 @@ export class RbacAuthorizer implements Authorizer {
 
   /** All rules that bindings give to a user in a namespace, or cluster-wide when it is empty. */
   rulesFor(user: UserInfo, namespace: string): HeldRules {
-    const grants = [...this.#index.grantsOf(user, namespace)]
-    const missing = grants.filter(grant => grant.rules === undefined).map(missingText)
-    return { rules: grants.flatMap(grant => grant.rules ?? []), missing: [...new Set(missing)] }
+    const grants = this.#index.grantsOf(user, namespace)
+    return { rules: grants.flatMap(grant => grant.rules ?? []), missing: missingOf(grants) }
   }
 
   /** The rules of a role as a binding in `namespace` names it; undefined when it does not exist. */
@@ -88,12 +85,16 @@ export class RbacAuthorizer implements Authorizer {
 }
 
 /** Only a review wants to know why. */
-function allowedBy(grant: Grant): Decision {
-  return {
-    allowed: 'allow',
-    get reason() {
-      return allowedText(grant)
-    },
+class Allowed implements Decision {
+  readonly allowed = 'allow'
+  readonly #grant: Grant
+
+  constructor(grant: Grant) {
+    this.#grant = grant
+  }
+
+  get reason(): string {
+    return allowedText(this.#grant)
   }
 }
 
@@ -106,6 +107,11 @@ function allowedText({ binding, subject }: Grant): string {
       ? `ServiceAccount "${subject.name}/${subject.namespace ?? namespace}"`
       : `${subject.kind} ${JSON.stringify(subject.name)}`
   return `RBAC: allowed by ${bound} of ${roleRef.kind} ${JSON.stringify(roleRef.name)} to ${who}`
+}
+
+/** A sentence for each role that there is not. */
+function missingOf(grants: readonly Grant[]): readonly string[] {
+  return [...new Set(grants.filter(grant => grant.rules === undefined).map(missingText))]
 }
 
 function missingText({ binding }: Grant): string {

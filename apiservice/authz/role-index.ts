@@ -33,6 +33,9 @@ export type Grant = {
 
 type Granted = { readonly binding: BindingRecord; readonly subject: Subject }
 
+/** Of one user; whoever asks about more of them has them looked for again. */
+const maxNamespacesOfUser = 1_000
+
 const serviceAccountPrefix = 'system:serviceaccount:'
 
 export class RoleIndex {
@@ -42,18 +45,21 @@ export class RoleIndex {
   readonly #granted = new Map<string, Map<string, Granted[]>>()
   /** The rules of aggregating roles, found when first asked for. */
   readonly #aggregated = new Map<string, readonly PolicyRule[]>()
+  /** What was found for a user, by namespace, until something changes. */
+  #found = new WeakMap<UserInfo, Map<string, readonly Grant[]>>()
 
   putRole(role: RoleRecord): void {
-    this.#aggregated.clear()
+    this.#forgetFound()
     this.#roles.set(keyOf(role), role)
   }
 
   removeRole(role: { readonly namespace: string; readonly name: string }): void {
-    this.#aggregated.clear()
+    this.#forgetFound()
     this.#roles.delete(keyOf(role))
   }
 
   putBinding(binding: BindingRecord): void {
+    this.#forgetFound()
     this.removeBinding(binding)
     this.#bindings.set(keyOf(binding), binding)
     for (const subject of binding.subjects) {
@@ -71,6 +77,7 @@ export class RoleIndex {
   removeBinding(binding: { readonly namespace: string; readonly name: string }): void {
     const old = this.#bindings.get(keyOf(binding))
     if (old === undefined) return
+    this.#forgetFound()
     this.#bindings.delete(keyOf(old))
     for (const subject of old.subjects) {
       const key = subjectKey(subject, old.namespace)
@@ -87,22 +94,38 @@ export class RoleIndex {
   }
 
   clear(): void {
-    for (const map of [this.#roles, this.#bindings, this.#granted, this.#aggregated]) map.clear()
+    this.#forgetFound()
+    for (const map of [this.#roles, this.#bindings, this.#granted]) map.clear()
+  }
+
+  #forgetFound(): void {
+    this.#aggregated.clear()
+    this.#found = new WeakMap()
   }
 
   /** What cluster-wide bindings and those of the namespace (unless empty) give to a user. */
-  *grantsOf(user: UserInfo, namespace: string): Generator<Grant> {
-    const scopes = namespace === '' ? [''] : ['', namespace]
-    for (const scope of scopes) {
-      yield* this.#grants(`User:${user.name}`, scope)
-      for (const group of user.groups) yield* this.#grants(`Group:${group}`, scope)
-    }
+  grantsOf(user: UserInfo, namespace: string): readonly Grant[] {
+    const ofUser = this.#found.get(user) ?? new Map<string, readonly Grant[]>()
+    const known = ofUser.get(namespace)
+    if (known !== undefined) return known
+    const grants = this.#findGrants(user, namespace)
+    if (ofUser.size >= maxNamespacesOfUser) ofUser.clear()
+    ofUser.set(namespace, grants)
+    this.#found.set(user, ofUser)
+    return grants
   }
 
-  *#grants(key: string, scope: string): Generator<Grant> {
-    for (const { binding, subject } of this.#granted.get(key)?.get(scope) ?? []) {
-      yield { binding, subject, rules: this.rulesOf(binding.roleRef, binding.namespace) }
-    }
+  #findGrants({ name, groups }: UserInfo, namespace: string): readonly Grant[] {
+    const scopes = namespace === '' ? [''] : ['', namespace]
+    const keys = [`User:${name}`, ...groups.map(group => `Group:${group}`)]
+    return scopes.flatMap(scope => keys.flatMap(key => this.#grants(key, scope)))
+  }
+
+  #grants(key: string, scope: string): readonly Grant[] {
+    const granted = this.#granted.get(key)?.get(scope) ?? []
+    return granted.map(({ binding, subject }) => {
+      return { binding, subject, rules: this.rulesOf(binding.roleRef, binding.namespace) }
+    })
   }
 
   /** The rules of the role that a binding in `namespace` refers to; undefined when there is none. */

@@ -4,7 +4,7 @@
  */
 import { errorText } from '../../src/kernel/abort.ts'
 import { internal, StatusError } from '../../src/kernel/errors.ts'
-import type { ApiRequest, Attributes, Authorizer, Reply, Stage, WatchSink } from '../contract.ts'
+import type { ApiRequest, Attributes, Authorizer, Decision, Reply, Stage, WatchSink } from '../contract.ts'
 import { refusal } from './forbidden-answer.ts'
 
 type WatchReply = Extract<Reply, { type: 'watch' }>
@@ -13,7 +13,8 @@ type WatchReply = Extract<Reply, { type: 'watch' }>
 export function authzStage(authorizer: Authorizer): Stage {
   return next => async (request, signal) => {
     const attributes = attributesOf(request)
-    const denied = await denial(authorizer, attributes, signal)
+    const decision = authorizer.authorize(attributes, signal)
+    const denied = refusalOf(attributes, decision instanceof Promise ? await decision : decision)
     note(request, denied)
     if (denied !== undefined) throw denied
     const reply = await next(request, signal)
@@ -36,7 +37,10 @@ async function denial(
   attributes: Attributes,
   signal: AbortSignal,
 ): Promise<StatusError | undefined> {
-  const decision = await authorizer.authorize(attributes, signal)
+  return refusalOf(attributes, await authorizer.authorize(attributes, signal))
+}
+
+function refusalOf(attributes: Attributes, decision: Decision): StatusError | undefined {
   return decision.allowed === 'allow' ? undefined : refusal(attributes, decision.reason)
 }
 

@@ -13,21 +13,22 @@ export function deadline(clock: Clock): Stage {
   return next => (request, signal) => {
     if (request.info.verb === 'watch') return next(request, signal)
     const timeoutMs = timeoutOf(request)
-    const controller = new AbortController()
     return new Promise<Reply>((resolve, reject) => {
-      const onAbort = (): void => controller.abort(signal.reason)
       const cancel = clock.after(timeoutMs, () => {
         const late = timedOut('Timeout: request did not complete within the allotted timeout')
-        controller.abort(late)
+        request.notes.giveUp(late)
         reject(late)
       })
-      signal.addEventListener('abort', onAbort, { once: true })
-      Promise.try(next, request, controller.signal)
-        .then(resolve, reject)
-        .finally(() => {
+      Promise.try(next, request, signal).then(
+        reply => {
           cancel()
-          signal.removeEventListener('abort', onAbort)
-        })
+          resolve(reply)
+        },
+        (thrown: unknown) => {
+          cancel()
+          reject(thrown)
+        },
+      )
     })
   }
 }

@@ -1,11 +1,11 @@
-import { constants } from 'node:http2'
+import { constants, type Http2ServerRequest } from 'node:http2'
 import { errorText } from '../../src/kernel/abort.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { internal, StatusError } from '../../src/kernel/errors.ts'
 import type { Logger } from '../../src/kernel/log.ts'
 import { endOfTurn } from '../../src/kernel/turn.ts'
 import type { ApiRequest, Encoded, RequestNotes, Responder } from '../contract.ts'
-import { auditIdOf, type RawRequest, toApiRequest } from './request.ts'
+import { auditIdOf, type RawRequest, type Sides, toApiRequest } from './request.ts'
 import type { RequestMetrics } from './request-metrics.ts'
 import { breakOff, type RawResponse, type ResponseHeaders, writeBody } from './respond.ts'
 import { warningHeaders } from './warnings.ts'
@@ -22,6 +22,7 @@ export type ExchangeOptions = {
 
 type Open = {
   readonly response: RawResponse
+  isGone: boolean
   watch: WatchStream | undefined
   notes: RequestNotes | undefined
 }
@@ -30,7 +31,7 @@ type Exchange = {
   readonly raw: RawRequest
   readonly target: string
   readonly open: Open
-  readonly signal: AbortSignal
+  readonly controller: AbortController
 }
 
 type Watch = {
@@ -56,20 +57,25 @@ export class Exchanges {
   }
 
   handle(raw: RawRequest, response: RawResponse, target: string): void {
-    const open: Open = { response, watch: undefined, notes: undefined }
+    const open: Open = { response, isGone: false, watch: undefined, notes: undefined }
     this.#open.add(open)
     const controller = new AbortController()
     response.once('close', () => {
       this.#open.delete(open)
       open.notes?.whenSent?.()
-      if (!response.writableEnded) controller.abort(clientGone)
+      if (!response.writableEnded) {
+        open.isGone = true
+        controller.abort(clientGone)
+      }
       this.#wake()
     })
     // A broken connection is told by `close`; what fails to be written to it has nobody to read it.
     response.on('error', ignore)
-    raw.on('error', ignore)
-    response.once('finish', () => forgetRest(raw))
-    this.#serve({ raw, target, open, signal: controller.signal }).catch((thrown: unknown) => {
+    if ('stream' in raw) {
+      raw.on('error', ignore)
+      response.once('finish', () => forgetRest(raw))
+    }
+    this.#serve({ raw, target, open, controller }).catch((thrown: unknown) => {
       this.#options.log.error('response failed', { error: errorText(thrown) })
       breakOff(response)
     })
@@ -108,15 +114,19 @@ export class Exchanges {
   }
 
   async #serve(exchange: Exchange): Promise<void> {
-    const { raw, open, signal } = exchange
+    const { raw, open, controller } = exchange
+    const { signal } = controller
     const startedMs = this.#options.clock.now()
     const warnings: string[] = []
-    const request = readRequest(raw, exchange.target, text => warnings.push(text))
+    const request = readRequest(raw, exchange.target, {
+      warn: text => warnings.push(text),
+      giveUp: why => controller.abort(why),
+    })
     const failed = request instanceof StatusError
     if (!failed) open.notes = request.notes
     const encoded = failed ? plainStatus(request) : await this.#options.responder(request, signal)
     await endOfTurn()
-    if (signal.aborted) return
+    if (open.isGone) return
     const auditId = failed ? auditIdOf(raw) : request.notes.auditId
     const headers = this.#headers(raw, encoded.code, { auditId, warnings })
     if (encoded.type === 'frames') {
@@ -161,7 +171,7 @@ export class Exchanges {
     const finished = metrics.watchStarted(request.info)
     response.once('close', finished)
     this.#log(request, encoded.code, 0)
-    encoded.open(stream, exchange.signal)
+    encoded.open(stream, exchange.controller.signal)
   }
 
   #headers(raw: RawRequest, code: number, { auditId, warnings }: Said): ResponseHeaders {
@@ -183,13 +193,9 @@ export class Exchanges {
 
 const maxListMs = 300_000
 
-function readRequest(
-  raw: RawRequest,
-  target: string,
-  warn: (text: string) => void,
-): ApiRequest | StatusError {
+function readRequest(raw: RawRequest, target: string, sides: Sides): ApiRequest | StatusError {
   try {
-    return toApiRequest(raw, target, warn)
+    return toApiRequest(raw, target, sides)
   } catch (thrown) {
     return thrown instanceof StatusError ? thrown : internal('the request could not be read', thrown)
   }
@@ -201,9 +207,7 @@ function plainStatus(error: StatusError): Encoded {
 }
 
 /** Answered before its body was read: on HTTP/2 the client is told to send no more; on HTTP/1.1 Node reads past it. */
-function forgetRest(raw: RawRequest): void {
-  if (!('stream' in raw)) return
-  const { stream } = raw
+function forgetRest({ stream }: Http2ServerRequest): void {
   if (!(stream.endAfterHeaders || stream.readableEnded)) stream.close(constants.NGHTTP2_NO_ERROR)
 }
 

@@ -8,10 +8,13 @@ import type { Stage } from '../contract.ts'
  * it happened.
  */
 export function recover(log: Logger): Stage {
-  return next => (request, signal) =>
-    Promise.try(next, request, signal).catch((thrown: unknown) => {
+  return next => async (request, signal) => {
+    try {
+      return await next(request, signal)
+    } catch (thrown) {
       throw toStatusError(thrown, request.path, { log, signal })
-    })
+    }
+  }
 }
 
 function toStatusError(thrown: unknown, path: string, at: { log: Logger; signal: AbortSignal }): StatusError {

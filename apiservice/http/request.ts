@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Http2ServerRequest } from 'node:http2'
 import { badRequest } from '../../src/kernel/errors.ts'
-import type { ApiRequest, UserInfo } from '../contract.ts'
+import type { ApiRequest, RequestNotes, UserInfo } from '../contract.ts'
 import { readBody } from './body.ts'
 import { peerOf } from './peer.ts'
 import { toRequestInfo } from './route.ts'
@@ -13,8 +13,11 @@ const maxAuditId = 128
 
 const anonymous: UserInfo = { name: 'system:anonymous', groups: ['system:unauthenticated'], extra: {} }
 
+/** What a request can bring about beside its answer. */
+export type Sides = Pick<ApiRequest, 'warn'> & Pick<RequestNotes, 'giveUp'>
+
 /** Reads everything but the body. `target` is the request target as it was sent. Throws 400 on what is no proper request. */
-export function toApiRequest(raw: RawRequest, target: string, warn: (text: string) => void): ApiRequest {
+export function toApiRequest(raw: RawRequest, target: string, sides: Sides): ApiRequest {
   if (raw.httpVersion === '1.1' && raw.headers.host === undefined) {
     throw badRequest('missing required Host header')
   }
@@ -29,9 +32,9 @@ export function toApiRequest(raw: RawRequest, target: string, warn: (text: strin
     headers: toHeaders(raw.rawHeaders),
     peer: peerOf(raw),
     user: anonymous,
-    notes: { auditId: auditIdOf(raw), target },
+    notes: { auditId: auditIdOf(raw), target, giveUp: sides.giveUp },
     body: () => (body ??= readBody(raw)),
-    warn,
+    warn: sides.warn,
   }
 }
 
@@ -41,13 +44,16 @@ export function auditIdOf(raw: RawRequest): string {
   return typeof auditId === 'string' && auditId !== '' ? auditId.slice(0, maxAuditId) : randomUUID()
 }
 
+/** Nobody writes to a query. */
+const noQuery = new URLSearchParams()
+
 function splitTarget(target: string): { path: string; query: URLSearchParams } {
   const origin = target.startsWith('/') ? target : withoutAuthority(target)
   const mark = origin.indexOf('?')
   const encoded = mark < 0 ? origin : origin.slice(0, mark)
   return {
     path: encoded.includes('%') ? decode(encoded) : encoded,
-    query: new URLSearchParams(mark < 0 ? '' : origin.slice(mark + 1)),
+    query: mark < 0 ? noQuery : new URLSearchParams(origin.slice(mark + 1)),
   }
 }
 

@@ -18,10 +18,13 @@ const plainJson: Choice = { format: 'json', transform: undefined, pretty: false 
 
 /** Never rejects. */
 export function render(clock: Clock): (next: Handler) => Responder {
-  return next => (request, signal) =>
-    Promise.try(next, request, signal)
-      .then(reply => encodeReply(request, reply, clock))
-      .catch((thrown: unknown) => encodeError(request, thrown))
+  return next => async (request, signal) => {
+    try {
+      return encodeReply(request, await next(request, signal), clock)
+    } catch (thrown) {
+      return encodeError(request, thrown)
+    }
+  }
 }
 
 /** Refuses with 406 or 400 what could not be answered in a form that the client takes. */

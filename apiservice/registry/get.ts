@@ -9,7 +9,8 @@ import { selectionOf } from './selection.ts'
 /** The newest state of one object, which is never older than the revision that is asked for. */
 export async function get(call: Call, view: View | undefined, signal: AbortSignal): Promise<Reply> {
   const { parts, resource } = call
-  await reach(parts, askedRevision(call.request.query), signal)
+  const reached = reach(parts, askedRevision(call.request.query), signal)
+  if (reached !== undefined) await reached
   const object = view === undefined ? await parts.store.get(keyOf(call)) : await find(call, view)
   if (object === undefined) throw notFound(resource.ref, call.name)
   return { type: 'object', code: 200, served: resource.served, object }

@@ -27,7 +27,9 @@ import { lostRaces } from './write.ts'
 
 type ResourceInfo = Extract<RequestInfo, { readonly isResource: true }>
 
-type Verbs = ReadonlyMap<ResourceVerb, (call: Call, signal: AbortSignal) => Promise<Reply>>
+type Answer = (call: Call, signal: AbortSignal) => Promise<Reply>
+
+type Verbs = ReadonlyMap<ResourceVerb, Answer>
 
 /** Answers every request on a resource. Throws at once when a kind lacks its review or its view. */
 export function makeRegistry(parts: RegistryParts): Handler {
@@ -35,7 +37,7 @@ export function makeRegistry(parts: RegistryParts): Handler {
   const verbs = new Map(parts.kinds.map(kind => [kind, verbsOf(kind, parts)]))
   // So that it can be asked for before the first race is lost.
   parts.metrics.counter(lostRaces)
-  return async (request, signal) => {
+  return (request, signal) => {
     const { info } = request
     if (!info.isResource) throw noSuchPath()
     const resource = resources.get(`${info.group}/${info.version}/${info.resource}`)
@@ -50,8 +52,7 @@ export function makeRegistry(parts: RegistryParts): Handler {
     if (resource.deprecated !== undefined) request.warn(resource.deprecated)
     const { namespace, name } = addressIn(resource.kind, info)
     const pace = new Pace(parts.clock)
-    const call: Call = { parts, resource, request, pace, subresource, namespace, name }
-    return refuseDepth(answer(call, signal))
+    return answered(answer, { parts, resource, request, pace, subresource, namespace, name }, signal)
   }
 }
 
@@ -191,9 +192,9 @@ function addressIn(kind: AnyKind, info: ResourceInfo): { readonly namespace: str
 }
 
 /** What is stored is bounded in depth; what is sent may still be more than merging it can walk. */
-async function refuseDepth(reply: Promise<Reply>): Promise<Reply> {
+async function answered(answer: Answer, call: Call, signal: AbortSignal): Promise<Reply> {
   try {
-    return await reply
+    return await answer(call, signal)
   } catch (thrown) {
     if (thrown instanceof RangeError && /call stack/.test(thrown.message)) {
       throw badRequest('the object is nested too deeply')

@@ -133,14 +133,14 @@ describe('HTTP/1.1', () => {
       'upgrade: h2c',
       'http2-settings: AAMAAABkAAQAAP__',
     )
-    expect(codesOf(await exchange(listener.port, upgrade + smuggled, { ends: true }))).toEqual([200])
+    expect(codesOf(await exchange(listener.port, upgrade + smuggled, { ends: 'answered' }))).toEqual([200])
     expect(seen).toEqual(['POST /outer'])
   })
 
   it('a body that has not come is no request', async () => {
     const { listener, seen } = await front()
     const sent = post('content-length: 1000') + smuggled
-    expect(codesOf(await exchange(listener.port, sent, { ends: true }))).toEqual([400])
+    expect(codesOf(await exchange(listener.port, sent, { ends: 'sent' }))).toEqual([400])
     expect(seen).toEqual(['POST /outer'])
   })
 

@@ -17,7 +17,7 @@ export function anApiRequest(options: ApiRequestOptions = {}): ApiRequest {
   return {
     method: 'GET',
     query: new URLSearchParams(),
-    notes: { auditId: 'audit-1', target: options.path ?? '/version' },
+    notes: { auditId: 'audit-1', target: options.path ?? '/version', giveUp: () => undefined },
     peer: { address: '127.0.0.1', certificates: [] },
     user: { name: 'system:anonymous', groups: ['system:unauthenticated'], extra: {} },
     ...options,

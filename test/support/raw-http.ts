@@ -4,15 +4,15 @@ import type { Identity } from '../../src/identity/certificate.ts'
 
 export type ExchangeOptions = {
   readonly identity?: Identity | undefined
-  /** The client ends its side once it has sent all. */
-  readonly ends?: boolean
+  /** The client ends its side once it has sent all, or when the first of an answer has come. */
+  readonly ends?: 'sent' | 'answered'
 }
 
 /** Sends bytes as they are over TLS and answers all that comes until the server closes. */
 export async function exchange(
   port: number,
   sent: string,
-  { identity, ends = false }: ExchangeOptions = {},
+  { identity, ends }: ExchangeOptions = {},
 ): Promise<string> {
   const socket = connect({
     port,
@@ -25,10 +25,11 @@ export async function exchange(
   let received = ''
   socket.setEncoding('latin1').on('data', text => {
     received += text
+    if (ends === 'answered') socket.end()
   })
   await once(socket, 'secureConnect')
   const bytes = Buffer.from(sent, 'latin1')
-  if (ends) socket.end(bytes)
+  if (ends === 'sent') socket.end(bytes)
   else socket.write(bytes)
   if (!socket.destroyed) await once(socket, 'close')
   return received

@@ -53,7 +53,7 @@ it.each([
   ['which cannot be looked up', () => Promise.reject(unavailable('no answer')), 503],
 ])('after a hundred tokens %s the next is answered with %3$d', async (_, lookup, code) => {
   const guessed = bearerAuthenticator([lookup], new Guesses({ clock: manualClock(), metrics: noMetrics }))
-  const guess = () =>
+  const guess = async () =>
     guessed.authenticate(anApiRequest({ headers: { authorization: ['Bearer wrong'] } }), never)
   for (let i = 0; i < 100; i++) await guess().catch(() => undefined)
   await expect(guess()).rejects.toMatchObject({ code })

@@ -24,7 +24,7 @@ function world(bundle: () => string = () => ca.pem, nowMs = noon) {
   const clock = manualClock(nowMs)
   const log = memoryLogger()
   const authenticator = clientCertAuthenticator({ caBundle: bundle, clock, log })
-  const present = (...sent: readonly Pick<Issued, 'der'>[]): Promise<UserInfo | undefined> =>
+  const present = async (...sent: readonly Pick<Issued, 'der'>[]): Promise<UserInfo | undefined> =>
     authenticator.authenticate(
       anApiRequest({ peer: { address: '127.0.0.1', certificates: sent.map(each => each.der) } }),
       never,

@@ -23,9 +23,9 @@ function world(status: (asked: number) => unknown = () => ({ allowed: true })) {
     },
   }
   const authorizer = accessReviewAuthorizer({ cluster, clock, log })
-  const decide = (info: AccessInfo, user = ada): Promise<Decision> =>
+  const decide = async (info: AccessInfo, user = ada): Promise<Decision> =>
     authorizer.authorize({ user, info }, never)
-  const decideSentOn = (info: AccessInfo): Promise<Decision> =>
+  const decideSentOn = async (info: AccessInfo): Promise<Decision> =>
     authorizer.authorize({ user: ada, info, isSentOn: true }, never)
   return { clock, log, asked, decide, decideSentOn }
 }
