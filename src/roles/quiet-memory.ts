@@ -17,9 +17,11 @@ const busy = 0.2
 /** More is work beside the collector, which itself has some. */
 const busyBeside = 0.5
 /** So many steps without work are quiet. */
-const quietSteps = 3
-/** As many more the collector is given. */
-const collectSteps = 6
+const quietSteps = 10
+/** As many more the collector is given before what is free goes back, again and again since it may begin late. */
+const trimEvery = 5
+/** Then there is nothing left to look for. */
+const lastTrim = quietSteps + 12 * trimEvery
 
 /** Looks every second until the signal aborts. A process that is never quiet keeps what it has. */
 export function returnMemory(memory: ProcessMemory, clock: Clock, signal: AbortSignal): void {
@@ -38,7 +40,8 @@ function step(memory: ProcessMemory, quietFor: number): number {
     if (isCollecting) memory.collect(false)
     return 0
   }
-  if (quietFor + 1 === quietSteps) memory.collect(true)
-  if (quietFor + 1 === quietSteps + collectSteps) memory.trim()
-  return quietFor + 1
+  const now = quietFor + 1
+  if (now === quietSteps) memory.collect(true)
+  if (now > quietSteps && now <= lastTrim && (now - quietSteps) % trimEvery === 0) memory.trim()
+  return now
 }

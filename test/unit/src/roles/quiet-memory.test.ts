@@ -24,43 +24,29 @@ async function doneIn(shares: readonly number[], signal: AbortSignal = never): P
   return done.map(actions => actions.join(' '))
 }
 
-const quiet = [0.01, 0.19, 0]
-const collecting = [0.45, 0.3, 0, 0, 0]
+const quiet = [0.01, 0.19, ...Array.from({ length: 8 }, () => 0)]
+const nothing = quiet.map(() => '')
+const begun = nothing.with(-1, 'collect')
 
 describe('memory of a quiet process', () => {
-  it('is collected after three seconds with little to do, and trimmed once behind that', async () => {
-    expect(await doneIn([0.9, ...quiet, ...collecting, 0, 0, 0])).toEqual([
-      '',
-      '',
-      '',
-      'collect',
-      '',
-      '',
-      '',
-      '',
-      '',
-      'trim',
-      '',
-      '',
-    ])
+  it('is collected after ten seconds with little to do, and trimmed behind that', async () => {
+    const done = await doneIn([0.9, ...quiet, 0.45, 0.3, 0, 0, 0, ...quiet])
+    expect(done).toEqual(['', ...begun, '', '', '', '', 'trim', ...nothing.with(4, 'trim').with(9, 'trim')])
+  })
+
+  it('is left alone after a minute', async () => {
+    const done = await doneIn(Array.from({ length: 200 }, () => 0))
+    expect(done.filter(action => action === 'trim')).toHaveLength(12)
+    expect(done.slice(70).join('')).toBe('')
   })
 
   it('is left alone by a process that has work every now and then', async () => {
-    expect(await doneIn([0, 0, 0.3, 0, 0, 0.3, 0, 0])).toEqual(['', '', '', '', '', '', '', ''])
+    const shares = [...quiet.slice(1), 0.3, ...quiet.slice(1), 0.3]
+    expect(await doneIn(shares)).toEqual(shares.map(() => ''))
   })
 
   it('is no longer collected when work comes, and all of it begins again', async () => {
-    expect(await doneIn([...quiet, 0, 0.6, 0.3, ...quiet])).toEqual([
-      '',
-      '',
-      'collect',
-      '',
-      'stop',
-      '',
-      '',
-      '',
-      'collect',
-    ])
+    expect(await doneIn([...quiet, 0, 0.6, 0.3, ...quiet])).toEqual([...begun, '', 'stop', '', ...begun])
   })
 
   it('is as it is once the process stops', async () => {
