@@ -12,7 +12,7 @@ export type YamlAnswer =
   | { readonly refusal: { readonly code: number; readonly reason: StatusReason; readonly message: string } }
 
 const entry = new URL('./yaml-worker.ts', import.meta.url)
-/** An honest text of the largest size takes a second or two of computing, on a machine that may have more to do. */
+/** What the reader takes is at most a second of computing, on a machine that may have more to do. */
 const patienceMs = 20_000
 const maxWaiting = 16
 const resourceLimits = { maxOldGenerationSizeMb: 512 }

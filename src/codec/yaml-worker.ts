@@ -4,6 +4,9 @@ import { StatusError } from '../kernel/errors.ts'
 import { parseYaml } from './yaml.ts'
 import type { YamlAnswer } from './yaml-thread.ts'
 
+// Of a hundred thousand faults the parser makes an error each, and nobody looks where.
+Error.stackTraceLimit = 0
+
 parentPort?.on('message', (text: string) => parentPort?.postMessage(answerTo(text)))
 
 function answerTo(text: string): YamlAnswer {

@@ -2,14 +2,20 @@
  * YAML as sigs.k8s.io/yaml reads and writes it: YAML 1.1 scalars (`yes` is true, times stay strings), the first document,
  * only what JSON can say.
  */
-import { Document, LineCounter, parseDocument, type Tags, visit } from 'yaml'
+import { Composer, type CST, Document, Lexer, LineCounter, Parser, type Tags, visit } from 'yaml'
 import { badRequest, StatusError, tooLarge } from '../kernel/errors.ts'
-import type { Parsed } from './json.ts'
+import { maxWeight, type Parsed } from './json.ts'
 import { untagged } from './yaml-scalars.ts'
 import { valuesOf } from './yaml-values.ts'
 
 /** A text that is not JSON is read at about 1 MB/s, and nothing else happens meanwhile. */
 export const maxYamlBytes = 1024 * 1024
+/** An item of a list on a line of its own is five: what has more is too heavy as JSON, too, but costs as much to read. */
+const maxTokens = 5 * maxWeight + 1_000
+/** As deep as what can be stored; the reader and those behind it call themselves for each level. */
+const maxDepth = 1_000
+/** What the parser holds besides levels: the document, and what it is at. */
+const besidesLevels = 2
 
 function withoutMerge(tags: Tags): Tags {
   return tags.filter(tag => typeof tag === 'string' || tag.tag !== 'tag:yaml.org,2002:merge')
@@ -33,23 +39,43 @@ const unprintable = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{1
 function parse(text: string): Parsed {
   if (unprintable.test(text)) throw badRequest('yaml: control characters are not allowed')
   const lines = new LineCounter()
-  const document = parseDocument(text, {
-    version: '1.1',
-    // What a scalar is, Go decides in another way.
-    schema: 'failsafe',
-    uniqueKeys: false,
-    logLevel: 'error',
-    // Whoever sends a million faults must not make us look for the line of each.
-    prettyErrors: false,
-    lineCounter: lines,
-  })
-  const problem = document.errors.find(({ code }) => code !== 'MULTIPLE_DOCS')
+  const document = firstOf(tokensOf(text, lines), text.length)
+  const [problem] = document.errors
   if (problem !== undefined) {
     const { line } = lines.linePos(problem.pos[0])
     throw badRequest(`yaml: line ${line}: ${problemText(problem.message)}`)
   }
   refuseDirectives(document)
   return valuesOf(document, text)
+}
+
+/** What the parser makes of it, until that is too much or too deep. Each level is one more thing that it has not ended. */
+function* tokensOf(text: string, lines: LineCounter): Generator<CST.Token> {
+  const parser = new Parser(lines.addNewLine)
+  lines.addNewLine(0)
+  let count = 0
+  for (const lexeme of new Lexer().lex(text)) {
+    if (++count > maxTokens) throw badRequest('yaml: the document has too many values')
+    yield* parser.next(lexeme)
+    if (parser.stack.length > maxDepth + besidesLevels) {
+      throw badRequest(`yaml: line ${lines.linePos(parser.offset).line}: exceeded max depth`)
+    }
+  }
+  yield* parser.end()
+}
+
+function firstOf(tokens: Iterable<CST.Token>, end: number): Document.Parsed {
+  const composer = new Composer({
+    version: '1.1',
+    // What a scalar is, Go decides in another way.
+    schema: 'failsafe',
+    uniqueKeys: false,
+    logLevel: 'error',
+    // Whoever sends many faults must not make us look for the line of each.
+    prettyErrors: false,
+  })
+  for (const document of composer.compose(tokens, true, end)) return document
+  throw badRequest('yaml: there is no document')
 }
 
 function refuseDirectives({ directives, warnings }: Document.Parsed): void {

@@ -34,6 +34,9 @@ describe('YAML', () => {
     ['{"a": [1, "b"]}', { a: [1, 'b'] }],
     ['a: 1\n---\nb: 2\n', { a: 1 }],
     ['', null],
+    // What is behind the first document is not looked at.
+    ['a: 1\n---\n[', { a: 1 }],
+    ['a: 1\n...\n---\n- : [', { a: 1 }],
   ])('%j is read as YAML 1.1', (text, value) => {
     expect(parseYaml(text)).toEqual({ value, duplicates: [] })
   })
@@ -55,6 +58,18 @@ describe('YAML', () => {
     ['a: [1\nb: 2', /^yaml: line 2: Flow sequence/],
     ['\ta: 1', /^yaml: line 1: Tabs are not allowed/],
     ['['.repeat(20_000), 'yaml: line 1: exceeded max depth'],
+    [`${'['.repeat(1_100)}${']'.repeat(1_100)}`, 'yaml: line 1: exceeded max depth'],
+    ['- '.repeat(1_100), 'yaml: line 1: exceeded max depth'],
+    ['{a: '.repeat(1_100), 'yaml: line 1: exceeded max depth'],
+    [
+      Array.from({ length: 1_100 }, (_, i) => `${' '.repeat(i)}a:`).join('\n'),
+      /^yaml: line 100\d: exceeded max depth/,
+    ],
+    // Nothing is done with what is behind.
+    [`${'['.repeat(1_100)}${']'.repeat(1_100)}\n\t- x`, 'yaml: line 1: exceeded max depth'],
+    ['- a\n'.repeat(82_000), 'yaml: the document has too many values'],
+    [`[${','.repeat(402_000)}`, 'yaml: the document has too many values'],
+    ['#\n'.repeat(220_000), 'yaml: the document has too many values'],
     ['&a '.repeat(1000), /^yaml: line 1: A node can have at most one anchor/],
     ['#'.repeat(maxYamlBytes + 1), 'Request entity too large: limit is 1048576'],
   ])('is refused with a reason', (text, reason) => {
