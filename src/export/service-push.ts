@@ -49,7 +49,8 @@ export class ServicePush {
   async reconcile(ref: Ref, changed: Changed | undefined, signal: AbortSignal): Promise<Carried> {
     try {
       const carried = await this.#push(ref, changed, signal)
-      this.#options.outcome(ref, undefined)
+      // What met something newer comes again, and until then the hub has what it had.
+      if (carried !== 'behind') this.#options.outcome(ref, undefined)
       return carried
     } catch (thrown) {
       this.#options.outcome(ref, { refused: isRefusal(thrown), message: `hub: ${errorText(thrown)}` })

@@ -47,7 +47,8 @@ export class SlicePush {
     const service = slice && sourceServiceOf(slice)
     try {
       const carried = await this.#push(ref, changed, signal)
-      this.#options.outcome(ref, service, undefined)
+      // What met something newer comes again, and until then the hub has what it had.
+      if (carried !== 'behind') this.#options.outcome(ref, service, undefined)
       return carried
     } catch (thrown) {
       const message = `hub: endpoints of EndpointSlice ${ref.name} are missing: ${errorText(thrown)}`
