@@ -42,17 +42,36 @@ export const titleOf = ({ plural, group }: AnyKind): string => (group === '' ? p
 
 /**
  * What a client may do with a kind at these places, as `get,list exportedservices in member-east`: a line for each place
- * and subresource, none where it may do nothing.
+ * and subresource, none where it may do nothing. It is asked at every version that is served; one at which a client may do
+ * something else than at the first has lines of its own.
  */
 export async function allowed(
   client: ApiClient,
   kind: AnyKind,
   places: readonly Place[],
 ): Promise<readonly string[]> {
+  const versions = kind.versions.map(({ name }) => name)
+  const [first = [], ...others] = await Promise.all(
+    versions.map(version => allowedAt(client, { kind, version }, places)),
+  )
+  const differing = others.flatMap((lines, at) =>
+    lines.join() === first.join() ? [] : [`at ${versions[at + 1]}:`, ...lines],
+  )
+  return [...first, ...differing]
+}
+
+type Served = { readonly kind: AnyKind; readonly version: string }
+
+async function allowedAt(
+  client: ApiClient,
+  served: Served,
+  places: readonly Place[],
+): Promise<readonly string[]> {
+  const subresources = subresourcesOf(served.kind)
   const lines = await Promise.all(
     places.flatMap(place => [
-      lineOf(client, kind, place, ''),
-      ...(place.name === undefined ? [] : subresourcesOf(kind).map(sub => lineOf(client, kind, place, sub))),
+      lineOf(client, served, place, ''),
+      ...(place.name === undefined ? [] : subresources.map(sub => lineOf(client, served, place, sub))),
     ]),
   )
   return lines.flat()
@@ -60,13 +79,13 @@ export async function allowed(
 
 async function lineOf(
   client: ApiClient,
-  kind: AnyKind,
+  served: Served,
   place: Place,
   subresource: string,
 ): Promise<readonly string[]> {
   const asks = place.name === undefined ? ofCollections : ofObjects
   const verbs = await Promise.all(
-    asks.map(async ask => ((await mayDo(client, pathOf(kind, place, subresource), ask)) ? [ask.verb] : [])),
+    asks.map(async ask => ((await mayDo(client, pathOf(served, place, subresource), ask)) ? [ask.verb] : [])),
   )
   const done = verbs.flat()
   if (done.length === 0) return []
@@ -76,9 +95,8 @@ async function lineOf(
   return [`${done.join(',')}${what}${named}${where}`]
 }
 
-function pathOf(kind: AnyKind, { namespace, name }: Place, subresource: string): string {
-  const [version] = kind.versions
-  const root = `${kind.group === '' ? '/api' : '/apis'}/${apiVersionOf(kind, version.name)}`
+function pathOf({ kind, version }: Served, { namespace, name }: Place, subresource: string): string {
+  const root = `${kind.group === '' ? '/api' : '/apis'}/${apiVersionOf(kind, version)}`
   const within = namespace === undefined ? '' : `/namespaces/${namespace}`
   return `${root}${within}/${kind.plural}${name === undefined ? '' : `/${name}`}${subresource === '' ? '' : `/${subresource}`}`
 }
