@@ -167,8 +167,10 @@ export type Encoded =
       readonly headers: Readonly<Record<string, string>>
       /** Each is good until the next is asked for. */
       readonly slices: Iterable<Buffer>
-      /** Of the whole body, when it is known before. */
-      readonly length?: number
+      /** Of the whole body, when that can be told before. */
+      length?(): number
+      /** The same as gzip, for less than it takes to compress the slices, and how long it is without. These stay good. */
+      zipped?(): Generator<Buffer, number>
     }
   | {
       readonly type: 'frames'

@@ -41,7 +41,7 @@ type WithBody = Exclude<Encoded, { type: 'frames' }>
 
 /**
  * Writes a response with a body to its end. `headers` are added to those of the response. Answers how many bytes the
- * body has; at once when nothing needs to be waited for, as with most.
+ * body has before it is compressed; at once when nothing needs to be waited for, as with most.
  */
 export function writeBody(
   response: RawResponse,
@@ -50,20 +50,61 @@ export function writeBody(
   takes: ClientTakes & { readonly signal: AbortSignal },
 ): number | Promise<number> {
   Object.assign(headers, encoded.headers)
-  if (encoded.type === 'slices') {
-    if (takes.gzip) compress(headers)
-    else if (encoded.length !== undefined) headers['content-length'] = encoded.length
-    response.writeHead(encoded.code, headers)
-    if (takes.body) return writeSlices(response, encoded.slices, takes)
-    response.end()
-    return 0
-  }
+  if (encoded.type === 'slices') return writeLong(response, encoded, headers, takes)
   const { body, code } = encoded
   if (takes.gzip && body.length > gzipAbove) {
     compress(headers)
-    return compressed(body).then(zipped => writeWhole(response, { code, body: zipped, headers }, takes))
+    return compressed(body).then(zipped => {
+      writeWhole(response, { code, body: zipped, headers }, takes)
+      return takes.body ? Buffer.byteLength(body) : 0
+    })
   }
   return writeWhole(response, { code, body, headers }, takes)
+}
+
+function writeLong(
+  response: RawResponse,
+  { code, slices, length, zipped }: Extract<Encoded, { type: 'slices' }>,
+  headers: ResponseHeaders,
+  takes: ClientTakes & { readonly signal: AbortSignal },
+): number | Promise<number> {
+  if (takes.gzip) compress(headers)
+  else if (length !== undefined) headers['content-length'] = length()
+  if (takes.gzip && takes.body && zipped !== undefined) {
+    return writeZipped(response, zipped(), { code, headers, takes })
+  }
+  response.writeHead(code, headers)
+  if (takes.body) return writeSlices(response, slices, takes)
+  response.end()
+  return 0
+}
+
+type Opened = {
+  readonly code: number
+  readonly headers: ResponseHeaders
+  readonly takes: ClientTakes & { readonly signal: AbortSignal }
+}
+
+async function writeZipped(
+  response: RawResponse,
+  slices: Generator<Buffer, number>,
+  { code, headers, takes }: Opened,
+): Promise<number> {
+  const [first, second] = [slices.next(), slices.next()]
+  if (first.done) throw new Error('a compressed list is empty')
+  if (second.done) {
+    writeWhole(response, { code, body: first.value, headers }, takes)
+    return second.value
+  }
+  response.writeHead(code, headers)
+  const begun = [first.value, second.value]
+  let length = 0
+  function* all(): Generator<Buffer> {
+    yield* begun
+    length = yield* slices
+  }
+  await writeSlices(response, all(), { ...takes, gzip: false })
+  return length
 }
 
 type Whole = { readonly code: number; readonly body: Buffer | string; readonly headers: ResponseHeaders }

@@ -1,21 +1,14 @@
 /** Bodies of objects and lists in the format and the shape that were chosen. No stored object is parsed for JSON. */
 import { toYaml } from '../../src/codec/yaml.ts'
 import { fromJson } from '../../src/kernel/json.ts'
-import type { Encoded, Reply, ServedKind } from '../contract.ts'
+import type { Encoded, Reply } from '../contract.ts'
 import type { Choice, Format, Transform } from './accept.ts'
 import { ByteWriter } from './bytes.ts'
 import { Indenter } from './indent.ts'
-import { metadataItems, metadataSizes, namesOf, wholeItems, wholeSizes } from './items.ts'
-import {
-  type Items,
-  indented,
-  jsonLength,
-  jsonSlices,
-  sliceBytes,
-  wholeJson,
-  yamlSlices,
-} from './list-slices.ts'
-import { type TableOptions, tableHead, tableRows, tableSizes } from './table.ts'
+import { metadataForm, metadataItems, namesOf, wholeForm, wholeItems } from './items.ts'
+import { type Items, indented, jsonLength, jsonSlices, wholeJson, yamlSlices } from './list-slices.ts'
+import { rowForm, type TableOptions, tableHead } from './table.ts'
+import { zippedJson } from './zipped-list.ts'
 
 export type EncodeOptions = TableOptions & { readonly pretty: boolean }
 
@@ -36,8 +29,8 @@ export function encodeObject(reply: ObjectReply, choice: Choice, options: Encode
       { resourceVersion: String(object.revision) },
       true,
     )
-    const rows = rowsAt(served, choice.transform, options)
-    return encodeItems({ items: [object], head, ...rows }, choice, { ...options, code })
+    const form = rowForm(served, choice.transform.version, options)
+    return encodeItems({ items: [object], head, form }, choice, { ...options, code })
   }
   const write = choice.transform === undefined ? wholeItems(served) : metadataItems(choice.transform.version)
   const writer = new ByteWriter(object.body.length + 256)
@@ -60,8 +53,7 @@ function wholeList(reply: ListReply): ListParts {
   const metadata = JSON.stringify({ ...metadataOf(reply), continue: reply.continue ?? '' })
   return {
     head: `{"kind":"${names.kind}List","apiVersion":"${names.apiVersion}","metadata":${metadata},"items":[`,
-    write: wholeItems(reply.served),
-    size: wholeSizes(reply.served),
+    form: wholeForm(reply.served),
   }
 }
 
@@ -71,25 +63,13 @@ function transformedList(reply: ListReply, transform: Transform, options: Encode
   if (transform.as === 'Table') {
     return {
       head: tableHead(served, version, metadataOf(reply), true),
-      ...rowsAt(served, transform, options),
+      form: rowForm(served, version, options),
     }
   }
   return {
     head: `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(metadataOf(reply))},"items":[`,
-    write: metadataItems(version),
-    size: metadataSizes(version),
+    form: metadataForm(version),
   }
-}
-
-/** All rows show ages of one moment: a list that takes long has the length that was told when it began. */
-function rowsAt(
-  served: ServedKind,
-  { version }: Transform,
-  { includeObject, now }: EncodeOptions,
-): Pick<Items, 'write' | 'size'> {
-  const nowMs = now()
-  const options = { includeObject, now: () => nowMs }
-  return { write: tableRows(served, version, options), size: tableSizes(served, version, options) }
 }
 
 function metadataOf(reply: ListReply) {
@@ -109,14 +89,26 @@ function encodeItems(
     const headers = { 'content-type': contentTypes.yaml }
     return { type: 'slices', code: options.code, headers, slices: yamlSlices(list) }
   }
-  const length = jsonLength(list)
-  if (length < sliceBytes) return whole(options.code, wholeJson(list, length), choice, options)
+  if (!isLong(list)) return whole(options.code, wholeJson(list), choice, options)
   const headers = { 'content-type': contentTypes.json }
   const slices = jsonSlices(list)
   if (options.pretty || choice.pretty) {
     return { type: 'slices', code: options.code, headers, slices: indented(slices) }
   }
-  return { type: 'slices', code: options.code, headers, slices, length }
+  const length = (): number => jsonLength(list)
+  return { type: 'slices', code: options.code, headers, slices, length, zipped: () => zippedJson(list) }
+}
+
+/** Longer lists are made in slices, and compressed. */
+const longBytes = 128 * 1024
+
+/** By what is stored: a form may write less. */
+function isLong({ items }: Items): boolean {
+  let bytes = 0
+  return items.some(({ body }) => {
+    bytes += body.length
+    return bytes > longBytes
+  })
 }
 
 /** A whole JSON body in the chosen format. */

@@ -12,6 +12,26 @@ export type WriteItem = (writer: ByteWriter, object: StoredObject) => void
 /** How many bytes are written of an object. */
 export type SizeOfItem = (object: StoredObject) => number
 
+/** How the items of a list are written. */
+export type ItemForm = {
+  readonly write: WriteItem
+  readonly size: SizeOfItem
+  /** Forms of one shape write the same of a version, at one time. */
+  readonly shape: string
+  /** Of a form that writes other things at other times: when it does, and until when an object stays as it is then. */
+  readonly time?: { readonly nowMs: number; changesAt(object: StoredObject): number }
+}
+
+export function wholeForm(served: ServedKind): ItemForm {
+  const { apiVersion, kind } = namesOf(served)
+  return { write: wholeItems(served), size: wholeSizes(served), shape: `${apiVersion} ${kind}` }
+}
+
+export function metadataForm(version: Transform['version']): ItemForm {
+  const shape = `PartialObjectMetadata ${version}`
+  return { write: metadataItems(version), size: metadataSizes(version), shape }
+}
+
 /** The apiVersion and the kind of a served kind, as objects carry them. */
 export type Names = { readonly apiVersion: string; readonly kind: string }
 

@@ -4,18 +4,17 @@ import { fromJson } from '../../src/kernel/json.ts'
 import type { StoredObject } from '../store-contract.ts'
 import { ByteWriter } from './bytes.ts'
 import { Indenter } from './indent.ts'
-import type { SizeOfItem, WriteItem } from './items.ts'
+import type { ItemForm } from './items.ts'
 
 export type Items = {
   /** Everything of a list but its items: JSON that ends where the first item begins. */
   readonly head: string
   readonly items: readonly StoredObject[]
-  readonly write: WriteItem
-  readonly size: SizeOfItem
+  readonly form: ItemForm
 }
 
 /** A longer body is made and sent in slices of about this size. */
-export const sliceBytes = 256 * 1024
+const sliceBytes = 256 * 1024
 
 /** YAML is written a hundred times slower than JSON is copied. */
 const yamlSliceBytes = 32 * 1024
@@ -23,23 +22,25 @@ const yamlSliceBytes = 32 * 1024
 /** Room behind a slice for the object that completes it. */
 const spareBytes = 16 * 1024
 
-const end = ']}\n'
+/** What comes behind the last item. */
+export const jsonEnd = ']}\n'
 
 /** How long a list is as JSON. */
-export function jsonLength({ items, head, size }: Items): number {
-  let length = Buffer.byteLength(head) + Math.max(0, items.length - 1) + end.length
-  for (const item of items) length += size(item)
+export function jsonLength({ items, head, form }: Items): number {
+  let length = Buffer.byteLength(head) + Math.max(0, items.length - 1) + jsonEnd.length
+  for (const item of items) length += form.size(item)
   return length
 }
 
-export function wholeJson({ items, head, write }: Items, length: number): Buffer {
-  const writer = new ByteWriter(length)
+export function wholeJson(list: Items): Buffer {
+  const { items, head, form } = list
+  const writer = new ByteWriter(jsonLength(list))
   writer.text(head)
   for (const [index, item] of items.entries()) {
     if (index > 0) writer.ascii(',')
-    write(writer, item)
+    form.write(writer, item)
   }
-  writer.text(end)
+  writer.text(jsonEnd)
   return writer.written()
 }
 
@@ -48,7 +49,7 @@ const rooms: Buffer[] = []
 const maxRooms = 16
 
 /** A slice is good until the next one is asked for. */
-export function* jsonSlices({ items, head, write }: Items): Generator<Buffer, undefined> {
+export function* jsonSlices({ items, head, form }: Items): Generator<Buffer, undefined> {
   const room = rooms.pop() ?? Buffer.allocUnsafeSlow(sliceBytes + spareBytes)
   const writer = new ByteWriter(room)
   writer.text(head)
@@ -56,19 +57,19 @@ export function* jsonSlices({ items, head, write }: Items): Generator<Buffer, un
   for (const item of items) {
     if (!first) writer.ascii(',')
     first = false
-    write(writer, item)
+    form.write(writer, item)
     if (writer.length < sliceBytes) continue
     yield writer.written()
     writer.again()
   }
-  writer.text(end)
+  writer.text(jsonEnd)
   yield writer.written()
   // Not when a list is given up: what was asked for last may still be on its way then.
   if (rooms.length < maxRooms) rooms.push(room)
 }
 
 /** The keys of a list are sorted as those of every object, so some stand before the items and some behind. */
-export function* yamlSlices({ items, head, write }: Items): Generator<Buffer, undefined> {
+export function* yamlSlices({ items, head, form }: Items): Generator<Buffer, undefined> {
   const frame: Readonly<Record<string, unknown>> = JSON.parse(`${head}]}`)
   const key = 'rows' in frame ? 'rows' : 'items'
   if (items.length === 0) {
@@ -79,7 +80,7 @@ export function* yamlSlices({ items, head, write }: Items): Generator<Buffer, un
   let slice = ''
   for (const item of items) {
     const writer = new ByteWriter(item.body.length + 1024)
-    write(writer, item)
+    form.write(writer, item)
     slice += toYaml([fromJson(writer.written().toString('utf8'))])
     if (slice.length < yamlSliceBytes) continue
     yield Buffer.from(slice)

@@ -1,8 +1,8 @@
 /** Tables (`meta.k8s.io` Table): what kubectl prints. */
 
 import { type TableCells, tableCells, tableColumns } from '../../src/api/derive/table.ts'
-import { ageText } from '../../src/api/duration.ts'
-import type { AnyKind } from '../../src/api/kind.ts'
+import { ageChangesAt, ageText } from '../../src/api/duration.ts'
+import { type AnyKind, apiVersionOf } from '../../src/api/kind.ts'
 import { decodeBody } from '../../src/codec/object-bytes.ts'
 import { badRequest } from '../../src/kernel/errors.ts'
 import { madeOnce } from '../../src/kernel/made-once.ts'
@@ -10,6 +10,7 @@ import type { ServedKind } from '../contract.ts'
 import type { StoredObject } from '../store-contract.ts'
 import type { Transform } from './accept.ts'
 import {
+  type ItemForm,
   metadataItems,
   metadataSizes,
   type SizeOfItem,
@@ -72,11 +73,26 @@ export function tableRows(
   }
 }
 
-export function tableSizes(
-  served: ServedKind,
-  version: Transform['version'],
-  options: TableOptions,
-): SizeOfItem {
+/** All rows of a list show ages of one moment, however long it takes to send. */
+export function rowForm(served: ServedKind, version: Transform['version'], options: TableOptions): ItemForm {
+  const nowMs = options.now()
+  const { includeObject } = options
+  const cellsOf = rememberedCells(served.kind)
+  return {
+    write: tableRows(served, version, { includeObject, now: () => nowMs }),
+    size: rowSizes(served, version, { includeObject, now: () => nowMs }),
+    shape: `Table ${version} ${includeObject} ${apiVersionOf(served.kind, served.version)} ${served.kind.kind}`,
+    time: {
+      nowMs,
+      changesAt: object => {
+        const times = cellsOf(object).filter(piece => typeof piece === 'number')
+        return Math.min(...times.map(atMs => ageChangesAt(atMs, nowMs)))
+      },
+    },
+  }
+}
+
+function rowSizes(served: ServedKind, version: Transform['version'], options: TableOptions): SizeOfItem {
   const cellsOf = rememberedCells(served.kind)
   const sizeOfObject = rowObjectSize(served, version, options.includeObject)
   const ageOf = ages(options)

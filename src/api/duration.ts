@@ -34,13 +34,17 @@ const eldest: Step = { below: Infinity, unit: years }
 export function humanDuration(ms: number): string {
   if (ms <= -2 * second) return '<invalid>'
   if (ms < 0) return '0s'
-  const step = steps.find(s => ms < s.below) ?? eldest
+  const step = stepOf(ms)
   const [size, name] = step.unit
   const whole = `${Math.floor(ms / size)}${name}`
   if (step.rest === undefined) return whole
   const [restSize, restName] = step.rest
   const rest = Math.floor((ms % size) / restSize)
   return rest === 0 ? whole : `${whole}${rest}${restName}`
+}
+
+function stepOf(ms: number): Step {
+  return steps.find(s => ms < s.below) ?? eldest
 }
 
 /** What tells the age of a time, in text: `ageOf` is never a part of a text. */
@@ -59,4 +63,13 @@ export const unknownAge = '<unknown>'
 /** The age of a time, NaN when it is none. */
 export function ageText(atMs: number, nowMs: number): string {
   return Number.isNaN(atMs) ? '<invalid>' : humanDuration(nowMs - atMs)
+}
+
+/** When the text of an age becomes another, counted from what it is now. */
+export function ageChangesAt(atMs: number, nowMs: number): number {
+  if (Number.isNaN(atMs)) return Number.POSITIVE_INFINITY
+  const ms = nowMs - atMs
+  const { unit, rest } = stepOf(ms)
+  const [shown] = rest ?? unit
+  return atMs + (Math.floor(ms / shown) + 1) * shown
 }

@@ -1,12 +1,18 @@
-import { gunzipSync } from 'node:zlib'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
 import { issueClient } from '../../../../src/identity/certificate.ts'
+import { prometheus } from '../../../../src/telemetry/prometheus.ts'
 import { protocols } from '../../../support/api-client.ts'
 import { bytes, httpFronts, lifetime, ok, recording, withBody } from '../../../support/http-front.ts'
 import { manualClock } from '../../../support/manual-clock.ts'
 
 const { start: aFront, close } = httpFronts()
 afterEach(close)
+
+function* generated(slices: readonly Buffer[]): Generator<Buffer, number> {
+  yield* slices
+  return 5
+}
 
 describe.each(protocols)('over %s', protocol => {
   it('a request is read whole: path decoded once, query, headers line by line in UTF-8', async () => {
@@ -154,6 +160,40 @@ describe.each(protocols)('over %s', protocol => {
     const zipped = await client.send('/', { headers: { 'accept-encoding': 'gzip' } })
     expect(zipped.headers['content-encoding']).toBe('gzip')
     expect(gunzipSync(zipped.body).equals(whole)).toBe(true)
+  })
+
+  it('slices that are compressed already are sent as they are', async () => {
+    const zipped = (text: string) => gzipSync(text)
+    const answers: Readonly<Record<string, readonly Buffer[]>> = {
+      '/one': [zipped('one')],
+      '/two': [zipped('one'), zipped(' and two')],
+    }
+    const metrics = prometheus()
+    const front = await aFront(
+      async ({ path }) => ({
+        type: 'slices',
+        code: 200,
+        headers: {},
+        slices: [Buffer.from('plain')],
+        length: () => 5,
+        zipped: () => generated(answers[path] ?? []),
+      }),
+      { metrics },
+    )
+    const client = front.client(protocol)
+    const gzip = { headers: { 'accept-encoding': 'gzip' } }
+    const one = await client.send('/one', gzip)
+    expect(one.headers).toMatchObject({ 'content-encoding': 'gzip', 'content-length': `${one.body.length}` })
+    expect(gunzipSync(one.body).toString()).toBe('one')
+    const two = await client.send('/two', gzip)
+    expect(two.headers['content-encoding']).toBe('gzip')
+    expect(gunzipSync(two.body).toString()).toBe('one and two')
+    const plain = await client.send('/two')
+    expect([plain.text, plain.headers['content-length']]).toEqual(['plain', '5'])
+    const head = await client.send('/two', { method: 'HEAD', ...gzip })
+    expect([head.headers['content-encoding'], head.body.length]).toEqual(['gzip', 0])
+    // Three bodies, as they are without compression.
+    expect(await metrics.text()).toMatch(/^apiserver_response_sizes_sum\{.*\} 15$/m)
   })
 
   it('slices are not made faster than the client reads, and not after it has gone', async () => {

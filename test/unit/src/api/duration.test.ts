@@ -1,5 +1,6 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ageText, humanDuration, timeSince } from '../../../../src/api/duration.ts'
+import { ageChangesAt, ageText, humanDuration, timeSince } from '../../../../src/api/duration.ts'
 
 const s = 1000
 const m = 60 * s
@@ -48,6 +49,39 @@ describe('ageText', () => {
 
   it('says when a time cannot be read', () => {
     expect(ageText(Date.parse('yesterday'), now)).toBe('<invalid>')
+  })
+})
+
+describe('ageChangesAt', () => {
+  const at = Date.parse('2026-01-02T03:04:05Z')
+  const ages = fc.oneof(
+    ...[20 * s, 15 * m, 10 * h, 10 * d, 10 * y].map(max => fc.integer({ min: -3 * s, max })),
+  )
+
+  it('is when another text begins, no sooner than the next second', () => {
+    fc.assert(
+      fc.property(ages, fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), (age, part) => {
+        const now = at + age
+        const until = ageChangesAt(at, now)
+        expect(until).toBeGreaterThan(now)
+        expect(ageText(at, now + Math.floor((until - now) * part))).toBe(ageText(at, now))
+      }),
+    )
+  })
+
+  it.each([
+    [30 * s, s],
+    [5 * m, s],
+    [20 * m, m],
+    [4 * h, m],
+    [30 * h, h],
+    [100 * d, d],
+  ])('after %i ms is %i ms later', (age, step) => {
+    expect(ageChangesAt(at, at + age)).toBe(at + age + step)
+  })
+
+  it('never is of what is no time', () => {
+    expect(ageChangesAt(Number.NaN, at)).toBe(Number.POSITIVE_INFINITY)
   })
 })
 

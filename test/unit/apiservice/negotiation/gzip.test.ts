@@ -1,0 +1,33 @@
+import { gunzipSync } from 'node:zlib'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { GzipStream, gzipPart } from '../../../../apiservice/negotiation/gzip.ts'
+
+const piece = fc.record({
+  isPart: fc.boolean(),
+  bytes: fc
+    .tuple(fc.uint8Array({ maxLength: 40 }), fc.constantFrom(1, 2, 300, 5_000))
+    .map(([bytes, times]) => Buffer.concat(Array.from({ length: times }, () => bytes))),
+})
+
+describe('a gzip stream of parts', () => {
+  it('is what they are one after the other, whether compressed before or not, in any order and more than once', () => {
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 8 }), pieces => {
+        const stream = new GzipStream()
+        const taken: Buffer[] = []
+        for (const { isPart, bytes } of [...pieces, ...pieces.toReversed()]) {
+          if (isPart) stream.part(gzipPart(bytes))
+          else stream.bytes(bytes)
+          if (stream.size > 100) taken.push(stream.take())
+        }
+        stream.end()
+        taken.push(stream.take())
+        const all = [...pieces, ...pieces.toReversed()].map(({ bytes }) => bytes)
+        // Checks the checksum and the length, too.
+        expect(gunzipSync(Buffer.concat(taken)).equals(Buffer.concat(all))).toBe(true)
+      }),
+      { numRuns: 60 },
+    )
+  })
+})

@@ -1,0 +1,112 @@
+import { gunzipSync } from 'node:zlib'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Reply, ServedKind } from '../../../../apiservice/contract.ts'
+import { render } from '../../../../apiservice/negotiation/stage.ts'
+import type { StoredObject } from '../../../../apiservice/store-contract.ts'
+import { encodeBody } from '../../../../src/codec/object-bytes.ts'
+import { never } from '../../../../src/kernel/abort.ts'
+import { anApiRequest } from '../../../support/api-request.ts'
+import { type ManualClock, manualClock } from '../../../support/manual-clock.ts'
+import { WidgetKind } from '../../../support/widget.ts'
+
+const startMs = Date.parse('2026-01-02T03:04:05Z')
+const aged: ServedKind = { kind: { ...WidgetKind, columns: [] }, version: 'v1' }
+const forms = [
+  undefined,
+  'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io',
+  'application/json;as=Table;v=v1;g=meta.k8s.io',
+]
+
+let revisions = 0
+
+function made(name: string, createdMs = startMs): StoredObject {
+  const creationTimestamp = new Date(createdMs).toISOString()
+  const metadata = {
+    name,
+    namespace: 'shop',
+    uid: 'u',
+    creationTimestamp,
+    annotations: { x: 'ä'.repeat(400) },
+  }
+  const body = encodeBody({ apiVersion: 'example.com/v1', kind: 'Widget', metadata })
+  return { revision: ++revisions, resource: 'widgets.example.com', namespace: 'shop', name, body }
+}
+
+async function encoded(items: readonly StoredObject[], accept: string | undefined, clock: ManualClock) {
+  const reply: Reply = { type: 'list', served: aged, items, revision: 9 }
+  const request = anApiRequest({ headers: accept === undefined ? {} : { accept } })
+  const answer = await render(clock)(() => Promise.resolve(reply))(request, never)
+  if (answer.type !== 'slices' || answer.zipped === undefined) throw new Error(`made as ${answer.type}`)
+  const { slices, zipped } = answer
+  return { plain: () => Buffer.concat(Array.from(slices, slice => Buffer.from(slice))), zipped }
+}
+
+async function zippedText(items: readonly StoredObject[], accept?: string, clock = manualClock(startMs)) {
+  const { zipped } = await encoded(items, accept, clock)
+  return gunzipSync(Buffer.concat(zipped().toArray())).toString()
+}
+
+async function expectSame(items: readonly StoredObject[], accept?: string, clock = manualClock(startMs)) {
+  const { plain } = await encoded(items, accept, clock)
+  expect(await zippedText(items, accept, clock)).toBe(plain().toString())
+}
+
+const change = fc.record({
+  what: fc.constantFrom('added', 'replaced', 'removed'),
+  at: fc.nat({ max: 250 }),
+})
+const changed = {
+  added: (items: StoredObject[], at: number) => items.splice(at, 0, made(`v-${at}`)),
+  replaced: (items: StoredObject[], at: number) => items.splice(at, 1, made(items[at]?.name ?? '')),
+  removed: (items: StoredObject[], at: number) => items.splice(at, 1),
+}
+
+describe('a long list as gzip', () => {
+  it.each(forms)(
+    'is the list as it is, whatever changed since it was last asked for, as %s',
+    async accept => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(change, { maxLength: 6 }), async changes => {
+          const items = Array.from({ length: 300 }, (_, i) => made(`w-${i}`))
+          await expectSame(items, accept)
+          for (const { what, at } of changes) {
+            changed[what](items, at)
+            await expectSame(items, accept)
+            await expectSame(items.slice(at % 50, 250), accept)
+          }
+        }),
+        { numRuns: 8 },
+      )
+    },
+  )
+
+  it('shows ages as they are when it is asked for', async () => {
+    const items = Array.from({ length: 400 }, (_, i) => made(`w-${i}`, startMs - i * 40_000))
+    const clock = manualClock(startMs)
+    for (const ms of [0, 999, 1, 59_000, 3_600_000, 86_400_000]) {
+      await clock.advance(ms)
+      await expectSame(items, forms[2], clock)
+    }
+  })
+
+  it('is made of what was compressed before, but for runs in which something is new', async () => {
+    const items = Array.from({ length: 1_000 }, (_, i) => made(`w-${i}`))
+    const before = await zippedText(items)
+    // Nobody changes stored bytes: here they show what is read again.
+    for (const { body } of items) body.write('tampered', body.indexOf('"uid":"u"'), 'latin1')
+    expect(await zippedText(items)).toBe(before)
+    items[500] = made('w-500')
+    const after = await zippedText(items)
+    const tampered = after.split('tampered').length - 1
+    expect(tampered).toBeGreaterThan(0)
+    expect(tampered).toBeLessThan(500)
+  })
+
+  it('comes in slices, of which none is long to make', async () => {
+    const items = Array.from({ length: 5_000 }, (_, i) => made(`w-${i}`))
+    const { zipped } = await encoded(items, undefined, manualClock(startMs))
+    // Of 5 MB, a quarter of one at a time.
+    expect(zipped().toArray().length).toBeGreaterThan(12)
+  })
+})
