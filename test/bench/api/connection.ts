@@ -1,7 +1,14 @@
 // HTTP/1.1 over TLS and no more than the load needs: what a client library costs would be taken from the servers, which
 // share the processors with it.
 import { once } from 'node:events'
-import { connect, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls'
+import type { SocketConstructorOpts } from 'node:net'
+import {
+  type ConnectionOptions,
+  connect,
+  createSecureContext,
+  type SecureContext,
+  type TLSSocket,
+} from 'node:tls'
 
 /** Where a server is and who asks it. PEM texts. */
 export type Address = {
@@ -22,6 +29,7 @@ type Expected = {
 
 const endOfHead = Buffer.from('\r\n\r\n')
 const newline = 0x0a
+const nothing = Buffer.alloc(0)
 
 const contexts = new Map<string, SecureContext>()
 
@@ -34,13 +42,21 @@ function contextOf({ ca, cert, key }: Address): SecureContext {
   return made
 }
 
+/**
+ * What any connection reads stands here until the next one reads: a buffer for each read would be collected again and
+ * again, and cost more than the reading.
+ */
+const input = Buffer.allocUnsafeSlow(64 * 1024)
+
 /** One connection; one request at a time. */
 export class Connection {
   readonly #socket: TLSSocket
-  #rest: Buffer = Buffer.alloc(0)
+  #rest: Buffer = nothing
   #code = 0
   /** What is left of the body, or of its chunk. */
   #left = 0
+  /** What is left of the line end behind a chunk. */
+  #lineEnd = 0
   #isChunked: boolean = false
   #inBody: boolean = false
   #kept: Buffer[] = []
@@ -48,20 +64,30 @@ export class Connection {
   #expected: Expected | undefined
   #onBody: ((piece: Buffer) => void) | undefined
 
-  constructor(socket: TLSSocket) {
+  constructor(address: Address) {
+    const callback = (length: number): boolean => {
+      this.#push(input.subarray(0, length))
+      return true
+    }
+    // The types of tls do not know that it takes what net takes.
+    const options: ConnectionOptions & Pick<SocketConstructorOpts, 'onread'> = {
+      host: '127.0.0.1',
+      port: address.port,
+      secureContext: contextOf(address),
+      servername: 'localhost',
+      onread: { buffer: input, callback },
+    }
+    const socket = connect(options)
     this.#socket = socket
-    socket.on('data', (data: Buffer) => this.#push(data))
+    socket.setNoDelay(true)
     socket.on('error', error => this.#fail(error))
     socket.on('close', () => this.#fail(new Error('the server closed the connection')))
   }
 
   static async open(address: Address): Promise<Connection> {
-    const { port } = address
-    const secureContext = contextOf(address)
-    const socket = connect({ host: '127.0.0.1', port, secureContext, servername: 'localhost' })
-    socket.setNoDelay(true)
-    await once(socket, 'secureConnect')
-    return new Connection(socket)
+    const connection = new Connection(address)
+    await once(connection.#socket, 'secureConnect')
+    return connection
   }
 
   ask(request: string | Buffer, keeps: boolean): Promise<Answer> {
@@ -71,7 +97,7 @@ export class Connection {
     })
   }
 
-  /** Resolves with the code when the head is there; `onBody` gets the pieces of what follows. */
+  /** Resolves with the code when the head is there; `onBody` looks at the pieces of what follows, and keeps none. */
   stream(request: string, onBody: (piece: Buffer) => void): Promise<number> {
     this.#onBody = onBody
     return this.ask(request, false).then(({ code }) => code)
@@ -95,11 +121,11 @@ export class Connection {
 
   #push(data: Buffer): void {
     let rest = this.#rest.length === 0 ? data : Buffer.concat([this.#rest, data])
-    for (let before = -1; rest.length !== before; ) {
+    for (let before = -1; rest.length !== before && rest.length > 0; ) {
       before = rest.length
       rest = this.#inBody ? this.#readBody(rest) : this.#readHead(rest)
     }
-    this.#rest = rest
+    this.#rest = rest.length === 0 ? nothing : Buffer.from(rest)
   }
 
   #readHead(data: Buffer): Buffer {
@@ -119,8 +145,15 @@ export class Connection {
   }
 
   #readBody(data: Buffer): Buffer {
+    if (this.#lineEnd > 0) return this.#skip(data)
     if (this.#left > 0) return this.#take(data)
     return this.#isChunked ? this.#readChunkHead(data) : data
+  }
+
+  #skip(data: Buffer): Buffer {
+    const length = Math.min(this.#lineEnd, data.length)
+    this.#lineEnd -= length
+    return data.subarray(length)
   }
 
   #take(data: Buffer): Buffer {
@@ -128,17 +161,18 @@ export class Connection {
     this.#left -= piece.length
     this.#bytes += piece.length
     if (this.#onBody !== undefined) this.#onBody(piece)
-    else if (this.#expected?.keeps === true) this.#kept.push(piece)
-    if (this.#left === 0 && !this.#isChunked) this.#end()
+    else if (this.#expected?.keeps === true) this.#kept.push(Buffer.from(piece))
+    if (this.#left > 0) return data.subarray(piece.length)
+    if (this.#isChunked) this.#lineEnd = 2
+    else this.#end()
     return data.subarray(piece.length)
   }
 
-  /** `<hex>\r\n`, behind the `\r\n` of the chunk before. */
+  /** `<hex>\r\n` */
   #readChunkHead(data: Buffer): Buffer {
-    const start = data[0] === 0x0d ? 2 : 0
-    const end = data.indexOf(newline, start)
+    const end = data.indexOf(newline)
     if (end < 0) return data
-    this.#left = Number.parseInt(data.toString('latin1', start, end), 16)
+    this.#left = Number.parseInt(data.toString('latin1', 0, end), 16)
     if (this.#left > 0) return data.subarray(end + 1)
     // The last chunk is followed by an empty line.
     if (data.length < end + 3) {
