@@ -1,12 +1,10 @@
 // docs/install.md on two clusters: pods of ours, with the rights of deploy/ alone, and pods that use what they bring about.
-import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { hubNamespace, type Installation, install, memberNamespace } from './installation.ts'
+import { hubNamespace, type Installation, install, kubectlOfHub, memberNamespace } from './installation.ts'
 import { skipsNodes } from './lab/capabilities.ts'
 import type { LabCluster } from './lab/cluster.ts'
-import { run } from './lab/command.ts'
 import { podImage } from './lab/images.ts'
 import { useLab } from './lab/use-lab.ts'
 import { trafficOf } from './open-ports.ts'
@@ -169,12 +167,6 @@ describe.skipIf(skipsNodes())('two clusters, the hub in one of them', () => {
     const hub = ['deployment/isthmus-hub', '-n', hubNamespace]
     await east().kubectl.run(['scale', ...hub, '--replicas=1'])
     await east().kubectl.run(['rollout', 'status', ...hub, '--timeout=120s'])
-    const read = 'process.stdout.write(fs.readFileSync(process.env.ISTHMUS_HOME + "/kubeconfig"))'
-    const text = await east().kubectl.run(['exec', ...hub, '--', 'node', '--eval', read])
-    const path = join(lab.folder, 'hub.kubeconfig')
-    writeFileSync(path, text.replace(/server: .*/, `server: https://${east().addresses.node[0]}:30443`))
-    const { beside } = lab.up()
-    const kubectl = [join(lab.folder, 'bin/kubectl'), '--kubeconfig', path]
-    return (...args) => run(beside.command([...kubectl, ...args]), { lab: lab.folder })
+    return kubectlOfHub(lab.up(), east())
   }
 })

@@ -7,6 +7,7 @@ import { codeBlocks } from '../support/markdown.ts'
 import { Shell } from '../support/shell.ts'
 import { inUrl } from './lab/addresses.ts'
 import { type LabCluster, nodeName } from './lab/cluster.ts'
+import type { Lab } from './lab/clusters.ts'
 import { run } from './lab/command.ts'
 import { programs } from './lab/programs.ts'
 
@@ -72,7 +73,7 @@ async function prepareInstallation(
   }
 }
 
-function replaceIn(overlay: string, before: string, after: string): void {
+export function replaceIn(overlay: string, before: string, after: string): void {
   const path = join(overlay, 'kustomization.yaml')
   const text = readFileSync(path, 'utf8')
   if (!text.includes(before)) throw new Error(`${path} does not have: ${before}`)
@@ -91,7 +92,21 @@ function shellFor(lab: string, clusters: readonly LabCluster[]): Shell {
   return new Shell({ folder: dirname(bin), prelude, adapt: block => block })
 }
 
-async function provideImage(lab: string, clusters: readonly LabCluster[]): Promise<void> {
+/** The hub's own kubectl, with the kubeconfig that one of its pods has. */
+export async function kubectlOfHub(
+  { beside, folder }: Pick<Lab, 'beside' | 'folder'>,
+  { addresses, kubectl }: LabCluster,
+): Promise<(...args: readonly string[]) => Promise<string>> {
+  const read = 'process.stdout.write(fs.readFileSync(process.env.ISTHMUS_HOME + "/kubeconfig"))'
+  const pod = ['deployment/isthmus-hub', '-n', hubNamespace]
+  const text = await kubectl.run(['exec', ...pod, '--', 'node', '--eval', read])
+  const path = join(folder, 'hub.kubeconfig')
+  writeFileSync(path, text.replace(/server: .*/, `server: https://${inUrl(addresses.node[0])}:30443`))
+  const command = [programs(false).find('kubectl') ?? 'kubectl', '--kubeconfig', path]
+  return (...args) => run(beside.command([...command, ...args]), { lab: folder })
+}
+
+export async function provideImage(lab: string, clusters: readonly LabCluster[]): Promise<void> {
   const archive = join(lab, 'isthmus.tar')
   const made = spawnSync(process.execPath, ['hack/image.ts', `--output=${archive}`], { encoding: 'utf8' })
   if (made.status !== 0) throw new Error(`hack/image.ts failed: ${made.stderr}`)
