@@ -14,6 +14,8 @@ export type Write = {
   readonly object: KubeObject
   /** What it replaces, as it is stored; absent on create. */
   readonly old?: KubeObject
+  /** The old object where it is known to be good: what is the very same in the new one is, too. */
+  readonly proven?: KubeObject | undefined
   /** Where the client named owners. */
   readonly sent: KubeObject
   readonly dryRun: boolean
@@ -28,10 +30,10 @@ export type Write = {
 export async function admitted(call: Call, write: Write, signal: AbortSignal): Promise<KubeObject> {
   const { parts, resource, pace, subresource } = call
   const { kind } = resource
-  const { old, dryRun, ownership } = write
+  const { old, proven, dryRun, ownership } = write
   checkDepth(kind, write.object)
-  const defaulted = applyDefaults(kind, write.object)
-  refuse(resource, defaulted, old, validateSchema(kind, defaulted))
+  const defaulted = applyDefaults(kind, write.object, proven)
+  refuse(resource, defaulted, old, validateSchema(kind, defaulted, proven))
   await pace.rest()
   const owned = withManagers(defaulted, ownership(defaulted, old))
   await pace.rest()
@@ -44,7 +46,10 @@ export async function admitted(call: Call, write: Write, signal: AbortSignal): P
     })
   const mutated = (await parts.admission.mutate(attributes(prepared), signal)) ?? prepared
   const object = old === undefined ? mutated : withGeneration(kind, mutated, old)
-  const faults = [...metadataErrors(resource, object, old), ...kind.validate(object, old)]
+  const faults = [
+    ...metadataErrors(resource, object, old, proven !== undefined),
+    ...kind.validate(object, old),
+  ]
   if (faults.length > 0) throw invalid(resource.kindRef, object.metadata.name, faults)
   await parts.admission.validate(attributes(object), signal)
   warn(call, write, object)
@@ -67,8 +72,9 @@ function metadataErrors(
   { kind }: Resource,
   object: KubeObject,
   old: KubeObject | undefined,
+  isOldValid = false,
 ): readonly FieldError[] {
-  const errors = validateMetadata(kind, object, old)
+  const errors = validateMetadata(kind, object, old, isOldValid)
   return old === undefined ? errors : [...errors, ...errors]
 }
 

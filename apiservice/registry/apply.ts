@@ -17,13 +17,14 @@ import type { Reply } from '../contract.ts'
 import type { StoredObject } from '../store-contract.ts'
 import { applyConflict } from './apply-conflict.ts'
 import { createObject } from './create.ts'
+import type { Current } from './current.ts'
 import { applyMediaType, checkAddress, fieldProblems, named } from './document.ts'
 import { type ApplyOptions, applyOptions } from './options.ts'
 import { writerOf } from './ownership.ts'
 import type { Call } from './parts.ts'
 import { checkUid, checkVersion } from './precondition.ts'
 import { replacement } from './update.ts'
-import { type Current, change, type Decision } from './write.ts'
+import { change, type Decision } from './write.ts'
 
 /** Who loses so many races between creating and changing is told so. */
 const maxAttempts = 5

@@ -94,7 +94,7 @@ async function createOnce(call: Call, object: KubeObject, context: CreateContext
 async function tryCreate(call: Call, object: KubeObject, { dryRun }: CreateContext): Promise<WriteResult> {
   const { store } = call.parts
   const key = keyOf(call, object.metadata.name)
-  const body = encodeFor(call, object)
+  const { body } = encodeFor(call, object)
   if (!dryRun) return guarded(call, guard => store.create(key, body, guard))
   const current = await store.get(key)
   return current === undefined

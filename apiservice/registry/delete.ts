@@ -2,12 +2,13 @@ import type { KubeObject } from '../../src/api/meta.ts'
 import { decodeBody } from '../../src/codec/object-bytes.ts'
 import type { Status } from '../../src/kernel/errors.ts'
 import type { Reply } from '../contract.ts'
+import type { Current } from './current.ts'
 import { type DeleteOptions, deleteOptions } from './delete-options.ts'
 import { beginDeletion, finalizersOnDelete, isHeld } from './finalizer.ts'
 import type { Call } from './parts.ts'
 import { checkDelete } from './precondition.ts'
 import { sameState, withoutVersion } from './strategy.ts'
-import { attributesOf, type Current, change, type Decision, type Outcome } from './write.ts'
+import { attributesOf, change, type Decision, type Outcome } from './write.ts'
 
 /** 200 with the object while something holds it; when it is gone, with the object or a Status, as its kind has it. */
 export async function remove(call: Call, signal: AbortSignal): Promise<Reply> {
@@ -51,5 +52,5 @@ function deletion({ parts, resource }: Call, object: KubeObject, { policy }: Del
   const finalizers = finalizersOnDelete(object.metadata.finalizers ?? [], effective)
   const next = beginDeletion(resource.kind, object, finalizers, parts.clock.now())
   if (!isHeld(resource.kind, next)) return { type: 'remove' }
-  return sameState(next, object) ? { type: 'keep' } : { type: 'put', object: next }
+  return sameState(next, object) ? { type: 'keep' } : { type: 'put', object: next, isAdmitted: false }
 }

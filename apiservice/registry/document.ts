@@ -10,6 +10,7 @@ import { badRequest, isReason, type StatusError, unsupportedMediaType } from '..
 import type { ApiRequest } from '../contract.ts'
 import type { FieldValidation } from './options.ts'
 import { type Call, isBuiltIn, type Resource } from './parts.ts'
+import { sharing } from './sharing.ts'
 
 const maxSummaryBytes = 30
 const maxQuotedBytes = 1024
@@ -35,9 +36,14 @@ export function documentTypeOf(request: ApiRequest, accepted: readonly string[])
 
 /**
  * The object of a create or an update, without fields that its schema does not know. Throws 415 for other media types,
- * 400 for what is no object of the kind at the version, and for unknown or duplicate fields under `Strict`.
+ * 400 for what is no object of the kind at the version, and for unknown or duplicate fields under `Strict`. What is as in
+ * a `proven` object is taken from there.
  */
-export async function readObject(call: Call, validation: FieldValidation): Promise<KubeObject> {
+export async function readObject(
+  call: Call,
+  validation: FieldValidation,
+  proven?: KubeObject,
+): Promise<KubeObject> {
   const { request, resource } = call
   const hasProtobuf = resource.kind.protobuf !== undefined
   const contentType = documentTypeOf(request, hasProtobuf ? withProtobuf : documentMediaTypes)
@@ -45,9 +51,9 @@ export async function readObject(call: Call, validation: FieldValidation): Promi
   const { value, duplicates } = await parse(resource, bytes, contentType)
   request.notes.document = value
   await call.pace.rest()
-  const document = checkEnvelope(resource, value, bytes)
+  const document = sharing(checkEnvelope(resource, value, bytes), proven)
   const { kind, served } = resource
-  const { object, unknown } = prune(kind, toObject(kind, served.version, document))
+  const { object, unknown } = prune(kind, toObject(kind, served.version, document, proven), proven)
   const problems = fieldProblems(duplicates, unknown)
   if (problems.length > 0 && validation === 'Strict') {
     throw badRequest(cannotBeHandled(kind, served.version, `strict decoding error: ${problems.join(', ')}`))

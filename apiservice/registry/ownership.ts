@@ -59,7 +59,10 @@ export function writerOf(call: Call, fieldManager: string, operation: Writer['op
 
 /** The product of the User-Agent header, without what cannot be printed. */
 function programOf({ headers }: ApiRequest): string {
-  const [program = ''] = (headers.get('user-agent')?.[0] ?? '').split('/', 1)
+  const agent = headers.get('user-agent')?.[0] ?? ''
+  const slash = agent.indexOf('/')
+  const program = slash < 0 ? agent : agent.slice(0, slash)
+  if (program.length <= maxNameBytes && /^[ -~]*$/.test(program)) return program
   const printable = program.replace(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, '')
   let name = ''
   for (const letter of printable) {
@@ -72,7 +75,7 @@ function programOf({ headers }: ApiRequest): string {
 function knownManagers(call: Call, sent: KubeObject, old: KubeObject | undefined): readonly FieldManager[] {
   const stored = storedManagers(old?.metadata.managedFields ?? [])
   const given = sent.metadata.managedFields
-  if (call.subresource !== '' || given === undefined) return stored
+  if (call.subresource !== '' || given === undefined || given === old?.metadata.managedFields) return stored
   if (isReset(given)) return []
   const managers = readManagers(given) ?? []
   return managers.length === 0 ? stored : managers

@@ -15,6 +15,7 @@ import type { Metrics } from '../../src/kernel/metrics.ts'
 import type { Pace } from '../../src/kernel/turn.ts'
 import type { Admission, ApiRequest, RequireAccess, Review, ServedKind, View } from '../contract.ts'
 import type { ObjectKey, Store } from '../store-contract.ts'
+import type { WrittenObjects } from './current.ts'
 
 export type RegistryParts = {
   readonly kinds: readonly AnyKind[]
@@ -57,6 +58,7 @@ export type Call = {
   readonly resource: Resource
   readonly request: ApiRequest
   readonly pace: Pace
+  readonly written: WrittenObjects
   readonly subresource: Subresource
   /** Empty on cluster scope and for all namespaces. */
   readonly namespace: string

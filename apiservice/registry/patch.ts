@@ -16,6 +16,7 @@ import {
 import { invalidValue } from '../../src/kernel/field-error.ts'
 import type { ApiRequest, Reply } from '../contract.ts'
 import { apply } from './apply.ts'
+import type { Current } from './current.ts'
 import { applyMediaType, checkAddress, checkType, contentTypeOf, fieldProblems } from './document.ts'
 import { applyJsonPatch, jsonPatch, jsonPatchProblems } from './json-patch.ts'
 import { mergePatch } from './merge-patch.ts'
@@ -25,7 +26,7 @@ import type { Call, Resource } from './parts.ts'
 import { checkPatched } from './precondition.ts'
 import { strategicMergePatch } from './strategic-merge-patch.ts'
 import { replacement } from './update.ts'
-import { type Current, change, type Decision } from './write.ts'
+import { change, type Decision } from './write.ts'
 
 /** From the current object, which it does not change, to the patched document. */
 type Patch = (current: KubeObject) => unknown
@@ -59,7 +60,7 @@ export async function patch(call: Call, signal: AbortSignal): Promise<Reply> {
   const options = writeOptions('PatchOptions', request.query)
   const patched = await readPatch(call, format, options.fieldValidation)
   const decide = async (current: Current): Promise<Decision> => {
-    const sent = patched(current.document)
+    const sent = patched(current.document, current.isProven ? current.document : undefined)
     await call.pace.rest()
     checkPatched(resource, sent.metadata, current.object.metadata)
     const ownership = ownershipOf(call, options.fieldManager, sent)
@@ -88,7 +89,7 @@ export async function readPatch(
   call: Call,
   format: Format,
   validation: FieldValidation,
-): Promise<(current: KubeObject) => KubeObject> {
+): Promise<(current: KubeObject, proven?: KubeObject) => KubeObject> {
   const { request } = call
   const type = contentTypeOf(request)
   const { value, duplicates } = await decodePatch(await request.body(), type)
@@ -97,7 +98,7 @@ export async function readPatch(
   const patched = format(value, call.resource)
   const isJsonPatch = type === jsonPatchMediaType
   const problems = isJsonPatch ? jsonPatchProblems(value, duplicates) : fieldProblems(duplicates, [])
-  return current => toSent(call, patched(current), problems, validation)
+  return (current, proven) => toSent(call, patched(current), { ofPatch: problems, validation, proven })
 }
 
 async function decodePatch(bytes: Buffer, type: string): Promise<Parsed> {
@@ -140,17 +141,18 @@ function sortOf(document: unknown): string {
   return Array.isArray(document) ? 'array' : typeof document
 }
 
+type Patching = {
+  readonly ofPatch: readonly string[]
+  readonly validation: FieldValidation
+  readonly proven: KubeObject | undefined
+}
+
 /** The patched document as an object that may be stored in place of the old one. */
-function toSent(
-  call: Call,
-  document: unknown,
-  ofPatch: readonly string[],
-  validation: FieldValidation,
-): KubeObject {
+function toSent(call: Call, document: unknown, { ofPatch, validation, proven }: Patching): KubeObject {
   const { resource, request } = call
   if (!isRecord(document)) throw undecodable(call, document, 'the patched document is not an object')
   checkType(resource, document.apiVersion, document.kind)
-  const { object, unknown } = prune(resource.kind, decodePatched(call, document))
+  const { object, unknown } = prune(resource.kind, decodePatched(call, document, proven), proven)
   const problems = [...ofPatch, ...fieldProblems([], unknown)]
   if (problems.length > 0 && validation === 'Strict') {
     throw undecodable(call, document, `strict decoding error: ${problems.join(', ')}`)
@@ -160,9 +162,9 @@ function toSent(
   return object
 }
 
-function decodePatched(call: Call, document: JsonRecord): KubeObject {
+function decodePatched(call: Call, document: JsonRecord, proven: KubeObject | undefined): KubeObject {
   try {
-    return toObject(call.resource.kind, call.resource.served.version, document)
+    return toObject(call.resource.kind, call.resource.served.version, document, proven)
   } catch (thrown) {
     throw isReason(thrown, 'BadRequest') ? undecodable(call, document, thrown.message) : thrown
   }

@@ -13,6 +13,7 @@ import { shown } from '../../src/kernel/field-error.ts'
 import { Pace } from '../../src/kernel/turn.ts'
 import type { Handler, Reply, RequestInfo, ResourceVerb, View } from '../contract.ts'
 import { create } from './create.ts'
+import { WrittenObjects } from './current.ts'
 import { remove } from './delete.ts'
 import { removeCollection } from './delete-collection.ts'
 import { get } from './get.ts'
@@ -35,6 +36,7 @@ type Verbs = ReadonlyMap<ResourceVerb, Answer>
 export function makeRegistry(parts: RegistryParts): Handler {
   const resources = new Map(parts.kinds.flatMap(resourcesOf).map(found => [addressOf(found), found]))
   const verbs = new Map(parts.kinds.map(kind => [kind, verbsOf(kind, parts)]))
+  const written = new WrittenObjects()
   // So that it can be asked for before the first race is lost.
   parts.metrics.counter(lostRaces)
   return (request, signal) => {
@@ -52,7 +54,7 @@ export function makeRegistry(parts: RegistryParts): Handler {
     if (resource.deprecated !== undefined) request.warn(resource.deprecated)
     const { namespace, name } = addressIn(resource.kind, info)
     const pace = new Pace(parts.clock)
-    return answered(answer, { parts, resource, request, pace, subresource, namespace, name }, signal)
+    return answered(answer, { parts, resource, request, pace, written, subresource, namespace, name }, signal)
   }
 }
 

@@ -10,6 +10,7 @@ import { encodeBody } from '../../src/codec/object-bytes.ts'
 import { invalid } from '../../src/kernel/errors.ts'
 import type { Reply } from '../contract.ts'
 import type { StoredObject } from '../store-contract.ts'
+import type { Current } from './current.ts'
 import { checkAddress, readObject } from './document.ts'
 import { get } from './get.ts'
 import { type WriteOptions, writeOptions } from './options.ts'
@@ -18,7 +19,7 @@ import type { Call } from './parts.ts'
 import { formatOf, formats, readPatch } from './patch.ts'
 import { checkUid, checkVersion } from './precondition.ts'
 import { replacement } from './update.ts'
-import { type Current, change, type Decision, decode } from './write.ts'
+import { change, type Decision, decode } from './write.ts'
 
 const [{ name: version }] = ScaleKind.versions
 const served = { kind: ScaleKind, version }

@@ -2,20 +2,21 @@
  * What the server makes of an object before it is stored: system fields, status, generation, and one form for
  * everything that may be said in two ways. All functions are pure.
  */
-import { isDeepStrictEqual } from 'node:util'
 import type { AnyKind } from '../../src/api/kind.ts'
 import type { KubeObject, ObjectMeta, OwnerReference } from '../../src/api/meta.ts'
+import type { JsonRecord } from '../../src/api/record.ts'
+import { equalJson } from '../../src/cluster/json.ts'
 import { toTime } from '../../src/kernel/clock.ts'
 import type { Subresource } from './parts.ts'
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** What a client may say in metadata; the rest is the server's. Absent, null and empty are one. */
-function ownMetadata(sent: ObjectMeta): Mutable<ObjectMeta> {
+function ownMetadata(sent: ObjectMeta, namespace: string | undefined): Mutable<ObjectMeta> {
   const { name = '' } = sent
   const metadata: Mutable<ObjectMeta> = { name }
   if (sent.generateName) metadata.generateName = sent.generateName
-  if (sent.namespace) metadata.namespace = sent.namespace
+  if (namespace) metadata.namespace = namespace
   if (sent.uid) metadata.uid = sent.uid
   return metadata
 }
@@ -53,9 +54,7 @@ export type Birth = { readonly uid: string; readonly namespace: string; readonly
 
 /** The object as it is created: with a uid and a time, and without what only the server may say. */
 export function forCreate(kind: AnyKind, sent: KubeObject, birth: Birth): KubeObject {
-  const metadata = ownMetadata(sent.metadata)
-  delete metadata.namespace
-  if (birth.namespace !== '') metadata.namespace = birth.namespace
+  const metadata = ownMetadata(sent.metadata, birth.namespace)
   metadata.uid = birth.uid
   if (kind.generation) metadata.generation = 1
   metadata.creationTimestamp = toTime(birth.nowMs)
@@ -113,9 +112,7 @@ function withMetadataOf(kind: AnyKind, sent: KubeObject, old: KubeObject): KubeO
 
 /** A uid that differs stays, and a deletion that nobody asked for, for validation to refuse. */
 function metadataForUpdate(sent: ObjectMeta, old: ObjectMeta): ObjectMeta {
-  const metadata = ownMetadata(sent)
-  if (old.namespace !== undefined) metadata.namespace = old.namespace
-  else delete metadata.namespace
+  const metadata = ownMetadata(sent, old.namespace)
   if (metadata.uid === undefined && old.uid !== undefined) metadata.uid = old.uid
   if (old.generation !== undefined) metadata.generation = old.generation
   if (old.creationTimestamp !== undefined) metadata.creationTimestamp = old.creationTimestamp
@@ -139,7 +136,7 @@ export function withGeneration(kind: AnyKind, next: KubeObject, old: KubeObject)
 }
 
 function sameSpec(kind: AnyKind, a: KubeObject, b: KubeObject): boolean {
-  return isDeepStrictEqual(specOf(kind, a), specOf(kind, b))
+  return equalJson(specOf(kind, a), specOf(kind, b))
 }
 
 function specOf(kind: AnyKind, object: KubeObject): Readonly<Record<string, unknown>> {
@@ -148,16 +145,19 @@ function specOf(kind: AnyKind, object: KubeObject): Readonly<Record<string, unkn
 }
 
 /** Whether nothing changes but, perhaps, the times of managers. Both without resourceVersion. */
-export function isUnchanged(
-  { metadata: next, ...nextRest }: KubeObject,
-  { metadata: old, ...oldRest }: KubeObject,
-): boolean {
+export function isUnchanged(next: KubeObject, old: KubeObject): boolean {
   // Most writes change something else than metadata, which has many more fields.
-  if (!isDeepStrictEqual(nextRest, oldRest)) return false
+  if (!equalBeside('metadata', next, old)) return false
   return (
-    isDeepStrictEqual(next, old) ||
-    (next.managedFields?.length === old.managedFields?.length &&
-      isDeepStrictEqual(withoutTimes(next), withoutTimes(old)))
+    next.metadata.managedFields?.length === old.metadata.managedFields?.length &&
+    equalJson(withoutTimes(next.metadata), withoutTimes(old.metadata))
+  )
+}
+
+/** Whether two records have the same fields but for one. */
+function equalBeside(left: string, a: JsonRecord, b: JsonRecord): boolean {
+  return [...new Set([...Object.keys(a), ...Object.keys(b)])].every(
+    name => name === left || equalJson(a[name], b[name]),
   )
 }
 
@@ -167,5 +167,5 @@ function withoutTimes({ managedFields = [], ...metadata }: KubeObject['metadata'
 
 /** Whether two states are the same, whatever the order of their keys. Both without resourceVersion. */
 export function sameState(a: KubeObject, b: KubeObject): boolean {
-  return isDeepStrictEqual(a, b)
+  return equalJson(a, b)
 }

@@ -3,19 +3,20 @@ import { isReason } from '../../src/kernel/errors.ts'
 import type { Reply } from '../contract.ts'
 import { admitted } from './admitted.ts'
 import { createObject } from './create.ts'
+import { type Current, provenOf } from './current.ts'
 import { checkAddress, readObject } from './document.ts'
 import { writeOptions } from './options.ts'
 import { type Ownership, ownershipOf } from './ownership.ts'
-import type { Call } from './parts.ts'
+import { type Call, keyOf } from './parts.ts'
 import { checkUpdate, namesNoVersion } from './precondition.ts'
 import { forUpdate } from './strategy.ts'
-import { type Current, change, type Decision, settle } from './write.ts'
+import { change, type Decision, settle } from './write.ts'
 
 /** Replaces the object, or the part of it that the subresource is for. */
 export async function update(call: Call, signal: AbortSignal): Promise<Reply> {
   const { resource, request } = call
   const options = writeOptions('UpdateOptions', request.query)
-  const sent = await readObject(call, options.fieldValidation)
+  const sent = await readObject(call, options.fieldValidation, await lastWritten(call))
   checkAddress(call, sent)
   const { dryRun } = options
   const ownership = ownershipOf(call, options.fieldManager, sent)
@@ -30,6 +31,12 @@ export async function update(call: Call, signal: AbortSignal): Promise<Reply> {
     if (!isReason(thrown, 'NotFound') || !mayCreate(call, sent)) throw thrown
     return createInstead(call, sent, { dryRun, ownership }, signal)
   }
+}
+
+/** What is there, if this process has written it: most of it is sent back. */
+async function lastWritten(call: Call): Promise<KubeObject | undefined> {
+  const stored = await call.parts.store.get(keyOf(call))
+  return stored && call.written.find(call.resource, stored)?.object
 }
 
 /** A PUT creates what it does not find only for kinds that say so, and not when it was made for an object that was. */
@@ -61,6 +68,7 @@ export async function replacement(
   const { current, dryRun, ownership } = context
   const old = current.object
   const object = forUpdate(resource.kind, subresource, sent, old)
-  const next = await admitted(call, { object, old, sent, dryRun, ownership }, signal)
+  const proven = provenOf(current)
+  const next = await admitted(call, { object, old, proven, sent, dryRun, ownership }, signal)
   return settle(resource, next, current)
 }

@@ -1,11 +1,11 @@
 /** How writes reach the store: compare and swap until the decision was made on the state that it replaces. */
 
-import { applyDefaults } from '../../src/api/derive/validate.ts'
 import type { KubeObject } from '../../src/api/meta.ts'
-import { decodeBody, encodeBody } from '../../src/codec/object-bytes.ts'
+import { encodeBody } from '../../src/codec/object-bytes.ts'
 import { conflict, notFound, objectTooLarge } from '../../src/kernel/errors.ts'
 import type { AdmissionAttributes } from '../contract.ts'
-import type { Revision, StoredObject, WriteResult } from '../store-contract.ts'
+import type { StoredObject, WriteResult } from '../store-contract.ts'
+import { type Current, currentOf } from './current.ts'
 import { applyMediaType, contentTypeOf } from './document.ts'
 import { isLast } from './finalizer.ts'
 import { guarded } from './guard.ts'
@@ -18,18 +18,11 @@ export const maxStoredBytes = 1_536 * 1_024
 /** Whoever loses so many races in a row is told to try again. */
 const maxAttempts = 100
 
-/** The stored object; `object` has it at the version of the request, with defaults and resourceVersion. */
-export type Current = {
-  readonly stored: StoredObject
-  /** As `object`, without defaults: what a patch is for. Nobody changes either. */
-  readonly document: KubeObject
-  readonly object: KubeObject
-}
-
 export type Decision =
   /** Nothing changes: no write, no event. */
   | { readonly type: 'keep' }
-  | { readonly type: 'put'; readonly object: KubeObject }
+  /** What only begins to be deleted was not validated again. */
+  | { readonly type: 'put'; readonly object: KubeObject; readonly isAdmitted: boolean }
   /** The object goes away; `object` is its last state if that differs from the stored one. */
   | { readonly type: 'remove'; readonly object?: KubeObject }
 
@@ -50,15 +43,15 @@ export async function change(
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     signal.throwIfAborted()
     if (stored === undefined) throw notFound(call.resource.ref, call.name)
-    const current = currentOf(call.resource, stored)
+    const current = call.written.find(call.resource, stored) ?? currentOf(call.resource, stored)
     await call.pace.rest()
     const decision = await decide(current)
     await call.pace.rest()
     const isRemoved = decision.type === 'remove'
     if (decision.type === 'keep') return { object: stored, isRemoved }
-    const body = decision.object && encodeFor(call, decision.object)
-    if (dryRun) return { object: { ...stored, body: body ?? stored.body }, isRemoved }
-    const result = await commit(call, stored.revision, isRemoved, body ?? stored.body)
+    const encoded = decision.object && encodeFor(call, decision.object)
+    if (dryRun) return { object: { ...stored, body: encoded?.body ?? stored.body }, isRemoved }
+    const result = await commit(call, current, decision, encoded)
     if (result.done) return { object: result.object, isRemoved }
     metrics.counter(lostRaces).add({ resource: call.resource.qualified })
     stored = result.current
@@ -72,38 +65,51 @@ export const lostRaces = {
   labels: ['resource'],
 }
 
-function commit(call: Call, expected: Revision, isRemoved: boolean, body: Buffer): Promise<WriteResult> {
+async function commit(
+  call: Call,
+  current: Current,
+  decision: Decision,
+  encoded: Encoded | undefined,
+): Promise<WriteResult> {
   const { store } = call.parts
+  const { revision, body: before } = current.stored
   const key = keyOf(call)
-  return guarded(call, guard =>
-    isRemoved ? store.delete(key, expected, body, guard) : store.update(key, expected, body, guard),
+  const body = encoded?.body ?? before
+  const result = await guarded(call, guard =>
+    decision.type === 'remove'
+      ? store.delete(key, revision, body, guard)
+      : store.update(key, revision, body, guard),
   )
+  const isAdmitted = decision.type === 'put' && decision.isAdmitted
+  if (result.done && isAdmitted && encoded !== undefined)
+    call.written.put(call.resource, result.object, encoded.object, current)
+  return result
 }
 
 /** What becomes of an update: nothing when it changes nothing, the end when it was the last thing to wait for. */
 export function settle({ kind }: Resource, next: KubeObject, current: Current): Decision {
   if (isLast(kind, next)) return { type: 'remove', object: next }
-  return isUnchanged(next, withoutVersion(current.object)) ? { type: 'keep' } : { type: 'put', object: next }
+  const put: Decision = { type: 'put', object: next, isAdmitted: true }
+  return isUnchanged(next, withoutVersion(current.object)) ? { type: 'keep' } : put
 }
 
 export function decode(resource: Resource, stored: StoredObject): KubeObject {
   return currentOf(resource, stored).object
 }
 
-function currentOf({ kind, apiVersion }: Resource, stored: StoredObject): Current {
-  const document = decodeBody(apiVersion, kind.kind, stored)
-  return { stored, document, object: applyDefaults(kind, document) }
-}
-
 /**
  * What is too large to be stored with its managers is stored without, unless it is applied: apply goes by them. Throws 413
  * when the object is too large all the same.
  */
-export function encodeFor({ request }: Call, object: KubeObject): Buffer {
+export function encodeFor({ request }: Call, object: KubeObject): Encoded {
   const body = encodeBody(object)
-  if (body.length <= maxStoredBytes) return body
-  return encode(contentTypeOf(request) === applyMediaType ? object : withManagers(object, []))
+  if (body.length <= maxStoredBytes) return { object, body }
+  const smaller = contentTypeOf(request) === applyMediaType ? object : withManagers(object, [])
+  return { object: smaller, body: encode(smaller) }
 }
+
+/** An object and its bytes. */
+type Encoded = { readonly object: KubeObject; readonly body: Buffer }
 
 /** Throws 413 when the object is larger than what is stored. */
 export function encode(object: KubeObject): Buffer {

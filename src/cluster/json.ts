@@ -12,12 +12,19 @@ export function equalJson(a: unknown, b: unknown): boolean {
   if (Array.isArray(a)) {
     return Array.isArray(b) && a.length === b.length && a.every((item, at) => equalJson(item, b[at]))
   }
-  if (!isJsonObject(a) || !isJsonObject(b)) return false
-  const keys = Object.keys(a).filter(key => a[key] !== undefined)
-  const others = Object.keys(b).filter(key => b[key] !== undefined)
-  return (
-    keys.length === others.length && keys.every(key => Object.hasOwn(b, key) && equalJson(a[key], b[key]))
-  )
+  return isJsonObject(a) && isJsonObject(b) && equalObjects(a, b)
+}
+
+function equalObjects(a: JsonObject, b: JsonObject): boolean {
+  let surplus = 0
+  for (const key of Object.keys(a)) {
+    const value = a[key]
+    if (value === undefined) continue
+    if (!Object.hasOwn(b, key) || !equalJson(value, b[key])) return false
+    surplus -= 1
+  }
+  for (const key of Object.keys(b)) if (b[key] !== undefined) surplus += 1
+  return surplus === 0
 }
 
 /** `target` with a merge patch applied (RFC 7386): null removes, objects merge, all else replaces. */

@@ -5,16 +5,24 @@
  *     {"apiVersion":"g/v","kind":"K","metadata":{"resourceVersion":"7",  |  "name":"web",…},"spec":{…}}
  *                              head                                      |            body
  */
-import type { KubeObject } from '../api/meta.ts'
+import type { KubeObject, ObjectMeta } from '../api/meta.ts'
 import { fromJson } from '../kernel/json.ts'
 
 /** Encodes an object without its apiVersion, kind and resourceVersion. */
 export function encodeBody(object: KubeObject): Buffer {
-  const { apiVersion: _apiVersion, kind: _kind, metadata, ...rest } = object
-  const { resourceVersion: _resourceVersion, ...meta } = metadata
-  const head = JSON.stringify(meta).slice(1)
-  const tail = JSON.stringify(rest).slice(1)
-  return Buffer.from(tail === '}' ? `${head}}` : `${head},${tail}`, 'utf8')
+  let text = JSON.stringify(withoutVersion(object.metadata)).slice(1)
+  for (const name of Object.keys(object)) {
+    if (name === 'apiVersion' || name === 'kind' || name === 'metadata') continue
+    const value = object[name]
+    if (value !== undefined) text += `,${JSON.stringify(name)}:${JSON.stringify(value)}`
+  }
+  return Buffer.from(`${text}}`, 'utf8')
+}
+
+function withoutVersion(metadata: ObjectMeta): ObjectMeta {
+  if (metadata.resourceVersion === undefined) return metadata
+  const { resourceVersion: _resourceVersion, ...rest } = metadata
+  return rest
 }
 
 /** What comes before a body; revision 0 leaves the resourceVersion out. */

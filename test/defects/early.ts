@@ -76,7 +76,7 @@ export const earlyDefects: readonly Defect[] = [
     line: 31,
     what: 'owners are not checked',
     file: 'src/api/derive/metadata.ts',
-    find: '...ownerErrors(meta.ownerReferences),',
+    find: '...(meta.ownerReferences === valid.ownerReferences ? [] : ownerErrors(meta.ownerReferences)),',
     replace: '',
   },
   {
@@ -97,8 +97,8 @@ export const earlyDefects: readonly Defect[] = [
     line: 38,
     what: 'updates that change nothing are written',
     file: 'apiservice/registry/write.ts',
-    find: "return isUnchanged(next, withoutVersion(current.object)) ? { type: 'keep' } : { type: 'put', object: next }",
-    replace: "return { type: 'put', object: next }",
+    find: "return isUnchanged(next, withoutVersion(current.object)) ? { type: 'keep' } : put",
+    replace: 'return put',
   },
   {
     line: 39,
@@ -160,7 +160,7 @@ export const earlyDefects: readonly Defect[] = [
     line: 51,
     what: 'dry runs of updates and deletes are written',
     file: 'apiservice/registry/write.ts',
-    find: 'if (dryRun) return { object: { ...stored, body: body ?? stored.body }, isRemoved }',
+    find: 'if (dryRun) return { object: { ...stored, body: encoded?.body ?? stored.body }, isRemoved }',
     replace: '',
   },
   {

@@ -4,8 +4,10 @@
  */
 import { isRecord, type JsonRecord } from '../record.ts'
 import type { JsonSchema } from '../schema.ts'
+import { isProven, partOf, putOrDrop } from './visit.ts'
 
-export type Defaulter = (value: unknown) => unknown
+/** Fields that are the very same in a record that has been through it are left alone. */
+export type Defaulter = (value: unknown, proven?: JsonRecord) => unknown
 
 /**
  * What becomes of a null in a map of text: `empty` as in Go's maps, which built-in kinds and metadata have, `dropped` as in
@@ -40,25 +42,26 @@ function fieldOf(name: string, schema: JsonSchema, nullText: NullText): Field {
 }
 
 function objectStep(fields: readonly Field[]): Defaulter {
-  return value => {
+  return (value, proven) => {
     if (!isRecord(value)) return value
     let changed: Record<string, unknown> | undefined
     for (const field of fields) {
       const current = value[field.name]
-      const next = fieldStep(field, current)
+      const next = isProven(proven, field.name, current)
+        ? current
+        : fieldStep(field, current, undefined, partOf(proven, field.name))
       if (next === current) continue
       changed ??= { ...value }
-      if (next === undefined) delete changed[field.name]
-      else changed[field.name] = next
+      putOrDrop(changed, field.name, next)
     }
     return changed ?? value
   }
 }
 
-function fieldStep(field: Field, current: unknown, textOfNull?: string): unknown {
+function fieldStep(field: Field, current: unknown, textOfNull?: string, proven?: JsonRecord): unknown {
   const given = current === null && !field.nullable ? textOfNull : current
   if (given === undefined) return field.fallback
-  return field.step === undefined ? given : field.step(given)
+  return field.step === undefined ? given : field.step(given, proven)
 }
 
 function listStep(step: Defaulter | undefined): Defaulter | undefined {
@@ -66,7 +69,7 @@ function listStep(step: Defaulter | undefined): Defaulter | undefined {
   return value => {
     if (!Array.isArray(value)) return value
     const items: readonly unknown[] = value
-    const next = items.map(step)
+    const next = items.map(item => step(item))
     return next.some((item, i) => item !== items[i]) ? next : items
   }
 }
@@ -78,8 +81,8 @@ function mapStep(values: JsonSchema, nullText: NullText): Defaulter {
 }
 
 function eachValue(field: Field, textOfNull: string | undefined, map: JsonRecord): JsonRecord {
-  const entries = Object.entries(map)
-  const next = entries.map(([key, inner]) => [key, fieldStep(field, inner, textOfNull)] as const)
-  if (next.every(([, inner], i) => inner === entries[i]?.[1])) return map
+  const keys = Object.keys(map)
+  if (keys.every(key => fieldStep(field, map[key], textOfNull) === map[key])) return map
+  const next = keys.map(key => [key, fieldStep(field, map[key], textOfNull)] as const)
   return Object.fromEntries(next.filter(([, inner]) => inner !== undefined))
 }

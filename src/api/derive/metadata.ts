@@ -38,16 +38,26 @@ const nameChecks: Readonly<Record<NameRule, NameCheck>> = {
   pathSegment: pathSegmentErrors,
 }
 
-/** `old` is absent on create. Names are to be generated before. */
-export function validateMetadata(kind: AnyKind, object: KubeObject, old?: KubeObject): readonly FieldError[] {
+const none: Partial<ObjectMeta> = {}
+
+/**
+ * `old` is absent on create. Names are to be generated before. Where the old object is known to be valid, what is the very
+ * same in it is not looked at.
+ */
+export function validateMetadata(
+  kind: AnyKind,
+  object: KubeObject,
+  old?: KubeObject,
+  isOldValid = false,
+): readonly FieldError[] {
   const meta = object.metadata
-  const identity = old === undefined ? createErrors(kind, meta) : updateErrors(meta, old.metadata)
+  const valid = (isOldValid ? old?.metadata : undefined) ?? none
   return [
-    ...identity,
-    ...labelErrors(meta.labels),
-    ...annotationErrors(meta.annotations),
-    ...ownerErrors(meta.ownerReferences),
-    ...finalizerErrors(kind, meta.finalizers ?? []),
+    ...(old === undefined ? createErrors(kind, meta) : updateErrors(meta, old.metadata)),
+    ...(meta.labels === valid.labels ? [] : labelErrors(meta.labels)),
+    ...(meta.annotations === valid.annotations ? [] : annotationErrors(meta.annotations)),
+    ...(meta.ownerReferences === valid.ownerReferences ? [] : ownerErrors(meta.ownerReferences)),
+    ...(meta.finalizers === valid.finalizers ? [] : finalizerErrors(kind, meta.finalizers ?? [])),
     ...managedFieldsErrors(meta.managedFields ?? []),
   ]
 }

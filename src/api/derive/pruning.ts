@@ -1,10 +1,18 @@
 /** Drops fields that a schema does not know, at any depth, and says which. */
 import { isRecord, type JsonRecord } from '../record.ts'
 import type { JsonSchema } from '../schema.ts'
-import { isOpen, type Walk } from './visit.ts'
+import { isOpen, isProven, partOf, putOrDrop, type Walk } from './visit.ts'
 
-/** Answers the very value it got when all is known. `found` is told the walk's place of each unknown field. */
-export type Pruner = (value: unknown, walk: Walk, found: (place: string) => void) => unknown
+/**
+ * Answers the very value it got when all is known. `found` is told the walk's place of each unknown field. Fields that are
+ * the very same in a record that has been through it are left alone.
+ */
+export type Pruner = (
+  value: unknown,
+  walk: Walk,
+  found: (place: string) => void,
+  proven?: JsonRecord,
+) => unknown
 
 /** Undefined when everything at and below this schema is kept. */
 export function compilePruner(schema: JsonSchema): Pruner | undefined {
@@ -19,25 +27,26 @@ function objectPruner(schema: JsonSchema): Pruner {
   const fields = new Map(
     Object.entries(schema.properties ?? {}).map(([name, field]) => [name, compilePruner(field)]),
   )
-  return (value, walk, found) => {
+  return (value, walk, found, proven) => {
     if (!isRecord(value)) return value
     let changed: Record<string, unknown> | undefined
     for (const name of Object.keys(value)) {
       const inner = value[name]
-      const next = field(name, inner, walk, found)
+      const next = isProven(proven, name, inner)
+        ? inner
+        : field(name, inner, { walk, found, proven: partOf(proven, name) })
       if (next === inner) continue
       changed ??= { ...value }
-      if (next === undefined) delete changed[name]
-      else changed[name] = next
+      putOrDrop(changed, name, next)
     }
     return changed ?? value
   }
 
-  function field(name: string, inner: unknown, walk: Walk, found: (place: string) => void): unknown {
+  function field(name: string, inner: unknown, { walk, found, proven }: Finding): unknown {
     const pruner = fields.get(name)
     if (pruner === undefined && (open || fields.has(name))) return inner
     walk.path.push(name)
-    const next = pruner === undefined ? found(walk.at()) : pruner(inner, walk, found)
+    const next = pruner === undefined ? found(walk.at()) : pruner(inner, walk, found, proven)
     walk.path.pop()
     return next
   }
@@ -65,7 +74,11 @@ function eachValue(pruner: Pruner | undefined): Pruner | undefined {
   }
 }
 
-type Finding = { readonly walk: Walk; readonly found: (place: string) => void }
+type Finding = {
+  readonly walk: Walk
+  readonly found: (place: string) => void
+  readonly proven?: JsonRecord | undefined
+}
 
 function at(segment: string | number, value: unknown, pruner: Pruner, { walk, found }: Finding): unknown {
   walk.path.push(segment)

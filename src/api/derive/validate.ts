@@ -12,7 +12,7 @@ import type { JsonSchema } from '../schema.ts'
 import { compileDefaults, type Defaulter } from './defaults.ts'
 import { compilePruner, type Pruner } from './pruning.ts'
 import { type Check, compileCheck } from './structural.ts'
-import { maxFaults, Walk } from './visit.ts'
+import { isProven, maxFaults, Walk } from './visit.ts'
 
 type Root = {
   readonly name: string
@@ -26,6 +26,12 @@ type Compiled = {
   readonly pruner: Pruner
   readonly roots: readonly Root[]
 }
+
+/**
+ * An object that has been through all of this: parts of another that are the very same need not go through it again. A
+ * status is often all that changes.
+ */
+export type Proven = KubeObject | undefined
 
 const unchanged: Defaulter = value => value
 const keep: Pruner = value => value
@@ -58,10 +64,10 @@ const compiled = madeOnce((kind: AnyKind): Compiled => {
  * same object when there was nothing to do. Defaults that the kind computes are left out of objects that are not valid
  * against the schema, which `validateSchema` then refuses.
  */
-export function applyDefaults(kind: AnyKind, object: KubeObject): KubeObject {
+export function applyDefaults(kind: AnyKind, object: KubeObject, proven?: Proven): KubeObject {
   // Defaulting keeps what is there but for nulls, so it is still an object with metadata.
-  const filled = compiled(kind).defaults(object) as KubeObject
-  if (!kind.hasDefault || validateSchema(kind, filled).length > 0) return filled
+  const filled = compiled(kind).defaults(object, proven) as KubeObject
+  if (!kind.hasDefault || validateSchema(kind, filled, proven).length > 0) return filled
   return kind.default(filled)
 }
 
@@ -72,21 +78,21 @@ export type Pruned = {
 }
 
 /** Drops what the schema does not know, also in metadata. Answers the same object when all is known. */
-export function prune(kind: AnyKind, object: KubeObject): Pruned {
+export function prune(kind: AnyKind, object: KubeObject, proven?: Proven): Pruned {
   const unknown: string[] = []
   const found = (place: string) => {
     if (unknown.length < maxFaults) unknown.push(place)
   }
   // apiVersion, kind and metadata are known, so they are still there.
-  return { object: compiled(kind).pruner(object, new Walk(), found) as KubeObject, unknown }
+  return { object: compiled(kind).pruner(object, new Walk(), found, proven) as KubeObject, unknown }
 }
 
 /** What is wrong by the schema alone; metadata is not looked at. */
-export function validateSchema(kind: AnyKind, object: KubeObject): readonly FieldError[] {
+export function validateSchema(kind: AnyKind, object: KubeObject, proven?: Proven): readonly FieldError[] {
   const walk = new Walk()
   for (const root of compiled(kind).roots) {
     const value = object[root.name]
-    if (value === undefined && !root.required) continue
+    if (value === undefined ? !root.required : isProven(proven, root.name, value)) continue
     walk.path.push(root.name)
     walk.hidden = root.hidden
     if (value === undefined)

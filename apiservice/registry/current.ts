@@ -1,0 +1,79 @@
+/** What a change starts from: the stored object as a request sees it. */
+import { applyDefaults } from '../../src/api/derive/validate.ts'
+import type { AnyKind } from '../../src/api/kind.ts'
+import type { KubeObject } from '../../src/api/meta.ts'
+import { decodeBody } from '../../src/codec/object-bytes.ts'
+import type { StoredObject } from '../store-contract.ts'
+
+/** A kind as a request asks for it. */
+type Served = { readonly kind: AnyKind; readonly apiVersion: string }
+
+/** The stored object; `object` has it at the version of the request, with defaults and resourceVersion. */
+export type Current = {
+  readonly stored: StoredObject
+  /** As `object`, without defaults: what a patch is for. Nobody changes either. */
+  readonly document: KubeObject
+  readonly object: KubeObject
+  /** This process has written it, and so has pruned and validated it by the rules that hold now. */
+  readonly isProven: boolean
+}
+
+export function currentOf({ kind, apiVersion }: Served, stored: StoredObject): Current {
+  const document = decodeBody(apiVersion, kind.kind, stored)
+  return { stored, document, object: applyDefaults(kind, document), isProven: false }
+}
+
+/** What of the object needs no second look; undefined when everything does. */
+export function provenOf({ isProven, object }: Current): KubeObject | undefined {
+  return isProven ? object : undefined
+}
+
+/** Of the bodies: the objects themselves take twice to three times that. */
+const maxBytes = 4 * 1024 * 1024
+
+/**
+ * Objects as they were last written, so that the next change of one need not decode it, and sees by identity what stays as
+ * it is. When they are too many all are forgotten: what is changed again soon comes back.
+ */
+export class WrittenObjects {
+  readonly #objects = new Map<StoredObject, Current>()
+  readonly #maxBytes: number
+  #bytes = 0
+
+  constructor(limit = maxBytes) {
+    this.#maxBytes = limit
+  }
+
+  find(resource: Served, stored: StoredObject): Current | undefined {
+    const found = this.#objects.get(stored)
+    if (found === undefined || found.document.apiVersion === resource.apiVersion) return found
+    const { document, object } = found
+    const { apiVersion } = resource
+    const served = { ...document, apiVersion }
+    return { ...found, document: served, object: object === document ? served : { ...object, apiVersion } }
+  }
+
+  /** `object` was admitted in the place of `before`, and is stored as `stored`, of which it has every byte. */
+  put(resource: Served, stored: StoredObject, object: KubeObject, before: Current): void {
+    if (this.#objects.delete(before.stored)) this.#bytes -= before.stored.body.length
+    if (this.#bytes + stored.body.length > this.#maxBytes) {
+      this.#objects.clear()
+      this.#bytes = 0
+    }
+    const document = withVersion(object, stored)
+    const filled = applyDefaults(resource.kind, document, provenOf(before))
+    this.#objects.set(stored, { stored, document, object: filled, isProven: true })
+    this.#bytes += stored.body.length
+  }
+}
+
+/** As decoding it would have it. */
+function withVersion({ apiVersion, kind, metadata, ...rest }: KubeObject, stored: StoredObject): KubeObject {
+  const { resourceVersion: _before, ...meta } = metadata
+  return {
+    apiVersion,
+    kind,
+    metadata: { resourceVersion: String(stored.revision), ...meta },
+    ...rest,
+  }
+}
