@@ -65,11 +65,16 @@ const backslash = 0x5c
 const openingBrace = 0x7b
 const closingBrace = 0x7d
 
+/** A key as it is in bodies. Within a string of JSON no quote stands bare, so what looks like a key is one. */
+export function keyBytes(key: string): Buffer {
+  return Buffer.from(`${JSON.stringify(key)}:`)
+}
+
 const uidKey = Buffer.from('"uid":"')
 
 /**
  * The uid of a stored object, where it stands before all that is nested, as the server writes it. Undefined elsewhere:
- * parsing finds it. Within a string of JSON no quote stands bare, so what looks like a key is one.
+ * parsing finds it.
  */
 export function uidAtStart(body: Buffer): string | undefined {
   const start = body.indexOf(uidKey) + uidKey.length
@@ -78,11 +83,6 @@ export function uidAtStart(body: Buffer): string | undefined {
   if (start < uidKey.length || (nested >= 0 && nested < start)) return undefined
   const uid = body.toString('latin1', start, end)
   return /^[\da-f-]{36}$/.test(uid) ? uid : undefined
-}
-
-/** Whether a key is anywhere in a stored object. */
-export function mentions(body: Buffer, key: string): boolean {
-  return body.includes(`"${key}":`)
 }
 
 /** The whole object again. */

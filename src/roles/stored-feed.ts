@@ -1,6 +1,6 @@
 import type { Follow, StoredObject } from '../../apiservice/store-contract.ts'
 import type { ObjectMeta } from '../api/meta.ts'
-import { decodeBody, mentions, uidAtStart } from '../codec/object-bytes.ts'
+import { decodeBody, keyBytes, uidAtStart } from '../codec/object-bytes.ts'
 import type { ObjectFeed, Seen } from '../standalone/object-feed.ts'
 
 /**
@@ -28,11 +28,11 @@ function seen(object: StoredObject): Seen {
   return { resource: object.resource, metadata: metadataOf(object) }
 }
 
-const telling = ['ownerReferences', 'finalizers', 'deletionTimestamp']
+const telling = ['ownerReferences', 'finalizers', 'deletionTimestamp'].map(keyBytes)
 
 function metadataOf({ revision, namespace, name, body }: StoredObject): ObjectMeta {
   const uid = uidAtStart(body)
-  if (uid === undefined || telling.some(field => mentions(body, field))) return parsed(revision, body)
+  if (uid === undefined || telling.some(key => body.includes(key))) return parsed(revision, body)
   const resourceVersion = String(revision)
   return namespace === '' ? { name, uid, resourceVersion } : { namespace, name, uid, resourceVersion }
 }

@@ -62,8 +62,15 @@ export function union(a: Fields, b: Fields): Fields {
 
 /** The fields of `a` that are not in `b`. */
 export function difference(a: Fields, b: Fields): Fields {
-  if (a === undefined || b === undefined) return a
+  if (a === undefined || b === undefined || !meet(a, b)) return a
   return rebuilt(a, isMember(a) && !isMember(b), element => difference(a[element], b[element]))
+}
+
+/** Whether anything may be in both: most managers have nothing to do with most changes. */
+function meet(a: FieldSet, b: FieldSet): boolean {
+  if (isLeaf(a) || isLeaf(b)) return true
+  for (const element in b) if (element in a) return true
+  return false
 }
 
 export function intersection(a: Fields, b: Fields): Fields {

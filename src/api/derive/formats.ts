@@ -8,9 +8,12 @@ export function isDateTime(value: string): boolean {
   const parts = value.length > 64 ? null : dateTime.exec(value)
   if (parts === null) return false
   const [year, month, day] = [Number(parts[1]), Number(parts[2]), Number(parts[3])]
-  // Day 0 of the next month is the last of this one.
-  const lastDay = new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate()
-  return month >= 1 && month <= 12 && day >= 1 && day <= lastDay
+  return month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month)
+}
+
+function daysIn(year: number, month: number): number {
+  if (month !== 2) return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
+  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28
 }
 
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/

@@ -3,7 +3,7 @@ import { badRequest } from '../../kernel/errors.ts'
 import type { AnyKind } from '../kind.ts'
 import type { KubeObject } from '../meta.ts'
 import { objectMetaSchema } from '../meta-schema.ts'
-import { isRecord, type JsonRecord } from '../record.ts'
+import { isRecord, type JsonRecord, setEntry } from '../record.ts'
 import type { JsonSchema } from '../schema.ts'
 import { compileDefaults } from './defaults.ts'
 import { isDateTime } from './formats.ts'
@@ -27,9 +27,12 @@ export function toObject(
   // It has passed the check below.
   if (proven !== undefined && document.metadata === proven.metadata) return document as KubeObject
   const sent = document.metadata ?? {}
-  const metadata = isRecord(sent) ? withoutNulls?.(sent) : sent
+  const metadata = isRecord(sent) ? withoutNulls?.(sent, proven?.metadata) : sent
   const walk = new Walk()
-  check(metadata, walk)
+  check(
+    isRecord(metadata) && proven !== undefined ? changedFields(metadata, proven.metadata) : metadata,
+    walk,
+  )
   if (walk.errors.length > 0) {
     // Parts of an owner reference that are missing are empty to Go, and refused with all else that is empty.
     const why = goTypeError(objectMetaSchema.json, metadata, '')
@@ -39,6 +42,14 @@ export function toObject(
   if (crowded !== undefined) throw badRequest(cannotBeHandled(kind, version, crowded))
   // The check has just shown that metadata has its type; a name is asked for by validateMetadata.
   return (metadata === document.metadata ? document : { ...document, metadata }) as KubeObject
+}
+
+/** None is required, so that the others can be left out. */
+function changedFields(metadata: JsonRecord, proven: JsonRecord): JsonRecord {
+  const changed: Record<string, unknown> = {}
+  for (const name of Object.keys(metadata))
+    if (metadata[name] !== proven[name]) setEntry(changed, name, metadata[name])
+  return changed
 }
 
 function crowdedList(metadata: unknown): string | undefined {
