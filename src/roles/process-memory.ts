@@ -1,5 +1,4 @@
 /** The memory of this process: V8's heap, and what the C library keeps for the next who asks. */
-import { flushCompileCache } from 'node:module'
 import { performance } from 'node:perf_hooks'
 import { setFlagsFromString } from 'node:v8'
 import type { ProcessMemory } from './quiet-memory.ts'
@@ -28,8 +27,6 @@ export function processMemory(): ProcessMemory {
 }
 
 function prepare(): void {
-  // Compiled code is kept for the flags that are set when it is written: later ones would not find it.
-  flushCompileCache()
   // V8 looks once in this time whether it should collect; in eight seconds unless told.
   setFlagsFromString('--memory-reducer-delay-ms=1000')
   // A second time in a row finds next to nothing more.

@@ -35,12 +35,10 @@ export function returnMemory(memory: ProcessMemory, clock: Clock, signal: AbortS
 
 /** `quietFor` so many steps before; answers for how many now. */
 function step(memory: ProcessMemory, quietFor: number): number {
-  const isCollecting = quietFor >= quietSteps
-  if (memory.busyShare() > (isCollecting ? busyBeside : busy)) {
-    if (isCollecting) memory.collect(false)
-    return 0
-  }
-  const now = quietFor + 1
+  const isQuiet = quietFor >= quietSteps
+  const isWork = memory.busyShare() > (isQuiet && quietFor < lastTrim ? busyBeside : busy)
+  if (isWork && isQuiet) memory.collect(false)
+  const now = isWork ? 0 : quietFor + 1
   if (now === quietSteps) memory.collect(true)
   if (now > quietSteps && now <= lastTrim && (now - quietSteps) % trimEvery === 0) memory.trim()
   return now

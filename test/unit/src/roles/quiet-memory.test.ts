@@ -49,6 +49,12 @@ describe('memory of a quiet process', () => {
     expect(await doneIn([...quiet, 0, 0.6, 0.3, ...quiet])).toEqual([...begun, '', 'stop', '', ...begun])
   })
 
+  it('is collected beside the collector alone: more work than that is seen as work once it is done', async () => {
+    const minute = Array.from({ length: 60 }, () => 0.4)
+    const done = await doneIn([...quiet, ...minute, 0.4, ...quiet])
+    expect(done.slice(quiet.length + minute.length)).toEqual(['stop', ...begun])
+  })
+
   it('is as it is once the process stops', async () => {
     const stop = new AbortController()
     const done = doneIn(quiet, stop.signal)
