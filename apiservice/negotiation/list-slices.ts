@@ -14,13 +14,13 @@ export type Items = {
 }
 
 /** A longer body is made and sent in slices of about this size. */
-const sliceBytes = 256 * 1024
+const sliceBytes = 512 * 1024
 
 /** YAML is written a hundred times slower than JSON is copied. */
 const yamlSliceBytes = 32 * 1024
 
 /** Room behind a slice for the object that completes it. */
-const spareBytes = 16 * 1024
+const spareBytes = 32 * 1024
 
 /** What comes behind the last item. */
 export const jsonEnd = ']}\n'
@@ -46,7 +46,7 @@ export function wholeJson(list: Items): Buffer {
 
 /** Where slices are made: large buffers that came and went with each list would keep the garbage collector busy. */
 const rooms: Buffer[] = []
-const maxRooms = 16
+const maxRooms = 8
 
 /** A slice is good until the next one is asked for. */
 export function* jsonSlices({ items, head, form }: Items): Generator<Buffer, undefined> {
