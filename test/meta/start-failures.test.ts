@@ -57,17 +57,18 @@ async function etcdThat(answers: Parameters<typeof fakeEtcd>[0]): Promise<string
 /** A store that a process has, of which is heard again and again. */
 function etcdInUse(prefix: string): Promise<string> {
   const values: Readonly<Record<string, object>> = {
-    [`${prefix}/`]: { format: 1, schema: 1 },
+    [`${prefix}/format`]: { format: 1, schema: 1 },
     [`${prefix}/floor`]: { revision: 1 },
     [`${prefix}/lock`]: { process: 7, machine: 'other', since: '2026-01-02T03:04:05Z', lease: 1 },
   }
   let TTL = 1
   return etcdThat({
-    range: key => {
+    range: asked => {
+      const key = asked.endsWith('/') ? `${asked}format` : asked
       const value = values[key]
-      const found = key.endsWith('/') ? `${key}format` : key
-      const kvs = [{ key: Buffer.from(found), value: Buffer.from(JSON.stringify(value)), modRevision: 1 }]
-      return value === undefined ? {} : { kvs, count: 1 }
+      if (value === undefined) return {}
+      const kvs = [{ key: Buffer.from(key), value: Buffer.from(JSON.stringify(value)), modRevision: 1 }]
+      return { kvs, count: 1 }
     },
     leaseTime: () => ({ TTL: TTL++ }),
   })
@@ -232,7 +233,8 @@ const failures: readonly Failure[] = [
     /holds something else/,
     async () => {
       const others = [{ key: Buffer.from('/isthmus/local/x') }]
-      return server('fresh', '--store', await etcdThat({ range: { kvs: others, count: 1 } }))
+      const range = (key: string): object => (key.endsWith('/') ? { kvs: others, count: 1 } : {})
+      return server('fresh', '--store', await etcdThat({ range }))
     },
   ],
   [

@@ -133,9 +133,9 @@ describe.skipIf(missing !== undefined)(
       await shell.start('hub', hubThere.replace(' --store etcd://$ETCD', ''))
       const token = await runRole(['token', 'create', '--home', home, '--cluster', 'east'])
       const east = join(folder.path, 'east')
-      const own = [...listenAt(east, port + 20), '--heartbeat-interval', '1s', '--join', token]
+      const own = [...listenAt(east, port + 9), '--heartbeat-interval', '1s', '--join', token]
       member = await startRole(['member', '--cluster-id', 'east', ...own])
-      const cluster = apiClient('HTTP/2', adminOf(east, port + 20))
+      const cluster = apiClient('HTTP/2', adminOf(east, port + 9))
       clients.push(cluster)
       const metadata = { name: 'web' }
       await post(cluster, '/api/v1/namespaces/default/services', {
