@@ -10,9 +10,10 @@ export function makeAdmission(plugins: readonly AdmissionPlugin[]): Admission {
     async mutate(attributes, signal) {
       let object: KubeObject | undefined = attributes.object
       for (const plugin of plugins) {
-        const seen: AdmissionAttributes = { ...attributes, object }
-        if (plugin.mutate === undefined || !plugin.handles(seen)) continue
-        object = (await plugin.mutate(seen, signal)) ?? object
+        if (plugin.mutate === undefined) continue
+        const seen: AdmissionAttributes =
+          object === attributes.object ? attributes : { ...attributes, object }
+        if (plugin.handles(seen)) object = (await plugin.mutate(seen, signal)) ?? object
       }
       return object
     },

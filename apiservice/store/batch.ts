@@ -20,12 +20,28 @@ export type Outcome = {
 type Pending = { readonly index: number; readonly record: LogRecord }
 
 type Found = {
-  readonly id: string
   readonly version: StoredObject | number | undefined
   readonly current: { readonly revision: Revision; readonly body: Buffer } | undefined
 }
 
 const empty = Buffer.alloc(0)
+
+/** By the parts of keys, which are hashed already, other than one text of all three. */
+class PendingKeys {
+  readonly #resources = new Map<string, Map<string, Map<string, Pending>>>()
+
+  get({ resource, namespace, name }: ObjectKey): Pending | undefined {
+    return this.#resources.get(resource)?.get(namespace)?.get(name)
+  }
+
+  set({ resource, namespace, name }: ObjectKey, pending: Pending): void {
+    const namespaces = this.#resources.get(resource) ?? new Map<string, Map<string, Pending>>()
+    if (namespaces.size === 0) this.#resources.set(resource, namespaces)
+    const names = namespaces.get(namespace) ?? new Map<string, Pending>()
+    if (names.size === 0) namespaces.set(namespace, names)
+    names.set(name, pending)
+  }
+}
 
 /**
  * The writes of one commit. Each is judged against the durable state and the writes before it in the batch: nothing
@@ -36,7 +52,7 @@ export class Batch {
   readonly records: LogRecord[] = []
   readonly #timeline: Timeline
   readonly #at: number
-  readonly #pending = new Map<string, Pending>()
+  readonly #pending = new PendingKeys()
   #next: Revision
   #before: Revision
 
@@ -57,21 +73,20 @@ export class Batch {
     if (guard !== undefined && this.#find(guard.key).current?.revision !== guard.revision) {
       return { done: false, version: undefined, isGuarded: true }
     }
-    const { id, version, current } = this.#find(write.key)
+    const { version, current } = this.#find(write.key)
     const isExpected = write.verb === 'create' ? current === undefined : current?.revision === write.expected
     if (!isExpected) return { done: false, version }
-    return this.#append(id, write, current)
+    return this.#append(write, current)
   }
 
   /** What is at the key by now. */
   #find(key: ObjectKey): Found {
-    const id = idOf(key)
-    const pending = this.#pending.get(id)
+    const pending = this.#pending.get(key)
     const version = pending === undefined ? this.#timeline.current(key) : indexOf(pending)
-    return { id, version, current: typeof version === 'number' ? pending?.record : version }
+    return { version, current: typeof version === 'number' ? pending?.record : version }
   }
 
-  #append(id: string, write: Write, last: { revision: Revision; body: Buffer } | undefined): Outcome {
+  #append(write: Write, last: { revision: Revision; body: Buffer } | undefined): Outcome {
     const revision = this.#next++
     const head = {
       type: write.verb === 'delete' ? ('DELETE' as const) : ('PUT' as const),
@@ -85,7 +100,7 @@ export class Batch {
     const record = { ...head, body: bodyOf(value) }
     const index = this.records.length
     this.#before = revision
-    this.#pending.set(id, { index, record })
+    this.#pending.set(write.key, { index, record })
     this.entries.push({ revision, value })
     this.records.push(record)
     return { done: true, version: index }

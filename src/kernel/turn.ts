@@ -22,6 +22,8 @@ export function endOfTurn(): Promise<void> {
 /** A shorter wait nobody notices. */
 const longestMs = 10
 
+const resolved = Promise.resolve()
+
 /** The work of one request. */
 export class Pace {
   readonly #clock: Clock
@@ -33,8 +35,11 @@ export class Pace {
   }
 
   /** Between two parts of the work: when it has been going on for long, others have their turn. */
-  async rest(): Promise<void> {
-    if (this.#clock.now() - this.#since < longestMs) return
+  rest(): Promise<void> {
+    return this.#clock.now() - this.#since < longestMs ? resolved : this.#turn()
+  }
+
+  async #turn(): Promise<void> {
     await turn()
     this.#since = this.#clock.now()
   }
