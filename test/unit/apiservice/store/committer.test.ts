@@ -303,7 +303,7 @@ describe('the fault of a log', () => {
 })
 
 describe('a history that grows too large', () => {
-  it.each([{ historyEvents: 2 }, { historyBytes: 2500 }])(
+  it.each([{ historyEvents: 2 }, { historyBytes: 1500 }])(
     'is cut, and the cut is counted (%j)',
     async bounds => {
       await store.close()
