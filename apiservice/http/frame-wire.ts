@@ -3,8 +3,14 @@ import type { RawResponse } from './respond.ts'
 
 const lineEnd = Buffer.from('\r\n')
 
-/** Watchers that are sent the same bytes share the chunk that carries them. */
-const chunks = new WeakMap<Buffer, Buffer>()
+/**
+ * Watchers that are sent the same bytes share the chunk that carries them. They are served one after the other, so only
+ * the last is kept: frames live longer than anybody asks for their chunk.
+ */
+let last: { readonly frames: Buffer; readonly chunk: Buffer } = {
+  frames: Buffer.alloc(0),
+  chunk: Buffer.alloc(0),
+}
 
 /**
  * Writes frames of a watch. On HTTP/1.1 each is a chunk that was made once for all watchers and goes to the connection
@@ -26,10 +32,9 @@ function whenDrained(target: NodeJS.WritableStream, onDrain: () => void): false 
 }
 
 function chunkOf(frames: Buffer): Buffer {
-  const known = chunks.get(frames)
-  if (known !== undefined) return known
+  if (last.frames === frames) return last.chunk
   const head = Buffer.from(`${frames.length.toString(16)}\r\n`, 'latin1')
-  const made = Buffer.concat([head, frames, lineEnd])
-  chunks.set(frames, made)
-  return made
+  const chunk = Buffer.concat([head, frames, lineEnd])
+  last = { frames, chunk }
+  return chunk
 }
