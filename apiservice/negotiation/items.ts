@@ -55,17 +55,26 @@ export const wholeSizes: (served: ServedKind) => SizeOfItem = madeOnce((served: 
 
 /** PartialObjectMetadata: the stored bytes up to the end of the metadata. */
 export function metadataItems(version: Transform['version']): WriteItem {
-  const { writeHead } = headsOf(partialNames(version))
-  return (writer, object) => {
-    writeHead(writer, object)
-    writer.bytesUpTo(object.body, rememberedEnd(object.body))
-    writer.ascii('}')
-  }
+  const { write } = metadataUpTo(version)
+  return (writer, object) => write(writer, object, rememberedEnd(object.body))
 }
 
-export function metadataSizes(version: Transform['version']): SizeOfItem {
-  const { sizeOfHead } = headsOf(partialNames(version))
-  return object => sizeOfHead(object) + rememberedEnd(object.body) + 1
+function metadataSizes(version: Transform['version']): SizeOfItem {
+  const { size } = metadataUpTo(version)
+  return object => size(object, rememberedEnd(object.body))
+}
+
+/** For those who know where the metadata of an object ends. */
+export function metadataUpTo(version: Transform['version']) {
+  const { writeHead, sizeOfHead } = headsOf(partialNames(version))
+  return {
+    write: (writer: ByteWriter, object: StoredObject, end: number): void => {
+      writeHead(writer, object)
+      writer.bytesUpTo(object.body, end)
+      writer.ascii('}')
+    },
+    size: (object: StoredObject, end: number): number => sizeOfHead(object) + end + 1,
+  }
 }
 
 export function partialNames(version: Transform['version']): Names {

@@ -3,16 +3,16 @@
 import { type TableCells, tableCells, tableColumns } from '../../src/api/derive/table.ts'
 import { ageChangesAt, ageText } from '../../src/api/duration.ts'
 import { type AnyKind, apiVersionOf } from '../../src/api/kind.ts'
-import { decodeBody } from '../../src/codec/object-bytes.ts'
+import { decodeBody, metadataEnd } from '../../src/codec/object-bytes.ts'
 import { badRequest } from '../../src/kernel/errors.ts'
 import { madeOnce } from '../../src/kernel/made-once.ts'
 import type { ServedKind } from '../contract.ts'
 import type { StoredObject } from '../store-contract.ts'
 import type { Transform } from './accept.ts'
+import type { ByteWriter } from './bytes.ts'
 import {
   type ItemForm,
-  metadataItems,
-  metadataSizes,
+  metadataUpTo,
   type SizeOfItem,
   type WriteItem,
   wholeItems,
@@ -58,17 +58,18 @@ export function tableRows(
   version: Transform['version'],
   options: TableOptions,
 ): WriteItem {
-  const cellsOf = rememberedCells(served.kind)
-  const writeObject = rowObject(served, version, options.includeObject)
+  const rowOf = rememberedRows(served.kind)
+  const { write } = rowObject(served, version, options.includeObject)
   const ageOf = ages(options)
   return (writer, object) => {
+    const { cells, metadataEnd: end } = rowOf(object)
     writer.ascii(beforeCells)
-    for (const piece of cellsOf(object)) {
+    for (const piece of cells) {
       if (typeof piece === 'string') writer.text(piece)
       else writer.ascii(ageOf(piece))
     }
     writer.ascii(beforeObject)
-    writeObject(writer, object)
+    write(writer, object, end)
     writer.ascii('}')
   }
 }
@@ -77,7 +78,7 @@ export function tableRows(
 export function rowForm(served: ServedKind, version: Transform['version'], options: TableOptions): ItemForm {
   const nowMs = options.now()
   const { includeObject } = options
-  const cellsOf = rememberedCells(served.kind)
+  const rowOf = rememberedRows(served.kind)
   return {
     write: tableRows(served, version, { includeObject, now: () => nowMs }),
     size: rowSizes(served, version, { includeObject, now: () => nowMs }),
@@ -85,7 +86,7 @@ export function rowForm(served: ServedKind, version: Transform['version'], optio
     time: {
       nowMs,
       changesAt: object => {
-        const times = cellsOf(object).filter(piece => typeof piece === 'number')
+        const times = rowOf(object).cells.filter(piece => typeof piece === 'number')
         return Math.min(...times.map(atMs => ageChangesAt(atMs, nowMs)))
       },
     },
@@ -93,15 +94,14 @@ export function rowForm(served: ServedKind, version: Transform['version'], optio
 }
 
 function rowSizes(served: ServedKind, version: Transform['version'], options: TableOptions): SizeOfItem {
-  const cellsOf = rememberedCells(served.kind)
-  const sizeOfObject = rowObjectSize(served, version, options.includeObject)
+  const rowOf = rememberedRows(served.kind)
+  const { size } = rowObject(served, version, options.includeObject)
   const ageOf = ages(options)
   return object => {
-    let size = beforeCells.length + beforeObject.length + sizeOfObject(object) + 1
-    for (const piece of cellsOf(object)) {
-      size += typeof piece === 'string' ? Buffer.byteLength(piece) : ageOf(piece).length
-    }
-    return size
+    const { cells, textBytes, metadataEnd: end } = rowOf(object)
+    let bytes = textBytes + size(object, end)
+    for (const piece of cells) if (typeof piece === 'number') bytes += ageOf(piece).length
+    return bytes
   }
 }
 
@@ -118,34 +118,39 @@ function ages({ now }: TableOptions): (atMs: number) => string {
   }
 }
 
-/** Lists are made again and again of the same versions of objects, which need not be read each time. */
-const rememberedCells = madeOnce((kind: AnyKind) =>
-  madeOnce((object: StoredObject): TableCells => tableCells(kind, decodeBody('', kind.kind, object))),
-)
-
-function rowObject(served: ServedKind, version: Transform['version'], include: IncludeObject): WriteItem {
-  switch (include) {
-    case 'Metadata':
-      return metadataItems(version)
-    case 'Object':
-      return wholeItems(served)
-    case 'None':
-      return writer => writer.text('null')
-  }
+type Row = {
+  readonly cells: TableCells
+  /** Of the row without its object and its ages. */
+  readonly textBytes: number
+  readonly metadataEnd: number
 }
 
-function rowObjectSize(
-  served: ServedKind,
-  version: Transform['version'],
-  include: IncludeObject,
-): SizeOfItem {
+/** Lists are made again and again of the same versions of objects, which need not be read each time. */
+const rememberedRows = madeOnce((kind: AnyKind) =>
+  madeOnce((object: StoredObject): Row => {
+    const cells = tableCells(kind, decodeBody('', kind.kind, object))
+    const texts = [beforeCells, ...cells.filter(piece => typeof piece === 'string'), beforeObject, '}']
+    return {
+      cells,
+      textBytes: Buffer.byteLength(texts.join('')),
+      metadataEnd: metadataEnd(object.body),
+    }
+  }),
+)
+
+type RowObject = {
+  write(writer: ByteWriter, object: StoredObject, metadataEnd: number): void
+  size(object: StoredObject, metadataEnd: number): number
+}
+
+function rowObject(served: ServedKind, version: Transform['version'], include: IncludeObject): RowObject {
   switch (include) {
     case 'Metadata':
-      return metadataSizes(version)
+      return metadataUpTo(version)
     case 'Object':
-      return wholeSizes(served)
+      return { write: wholeItems(served), size: wholeSizes(served) }
     case 'None':
-      return () => 'null'.length
+      return { write: writer => writer.text('null'), size: () => 'null'.length }
   }
 }
 
