@@ -240,14 +240,26 @@ describe.skipIf(withoutEtcd !== undefined)(withoutEtcd ?? 'a store in etcd', () 
     expect((await store.snapshot()).items).toHaveLength(1)
   })
 
+  it('reads nothing of a store that somebody has put in the place of its own', async () => {
+    const etcd = await startEtcd()
+    const store = await opened(etcd.servers)
+    await created(store, aKey('shop/web'))
+    await put(stranger(etcd), `${prefix}/format`, '{"format":2,"schema":1,"shift":1000000}')
+    await eventually(() => expect(store.fault()).toContain('is another one by now: start the server again'))
+    await expect(store.get(aKey('shop/web'))).rejects.toMatchObject({ code: 503 })
+    await expect(store.create(aKey('shop/api'), aBody('x'))).rejects.toMatchObject({ code: 503 })
+    const again = await opened(etcd.servers)
+    expect((await again.get(aKey('shop/web')))?.revision).toBeGreaterThan(1_000_000)
+  })
+
   it('refuses what a newer release has written, also while it runs', async () => {
     const etcd = await startEtcd()
     const store = await opened(etcd.servers)
-    await put(stranger(etcd), `${prefix}/format`, '{"format":2,"schema":1}')
+    await put(stranger(etcd), `${prefix}/format`, '{"format":3,"schema":1}')
     await eventually(() => expect(store.fault()).toContain('was written by a newer release'))
     await expect(store.create(aKey('shop/web'), aBody('x'))).rejects.toMatchObject({ code: 503 })
     await expect(opened(etcd.servers)).rejects.toThrow(
-      /^the store in etcd:.* was written by a newer release \(format 2, schema 1; this release knows format 1, schema 1\)$/,
+      /^the store in etcd:.* was written by a newer release \(format 3, schema 1; this release knows format 2, schema 1\)$/,
     )
   })
 })
