@@ -17,7 +17,7 @@ import { type Memory, tableOf } from './report.ts'
 import { type Starting, startBare, startOurs, type Target } from './targets.ts'
 
 /** What every server has to give back memory that the load has left behind, before it is measured. */
-const quietMs = 20_000
+const quietMs = 30_000
 
 /** Ours at most this share of kube-apiserver and etcd. */
 const memoryShare = 1 / 6
