@@ -95,8 +95,15 @@ function encodeItems(
   if (options.pretty || choice.pretty) {
     return { type: 'slices', code: options.code, headers, slices: indented(slices) }
   }
-  const length = (): number => jsonLength(list)
-  return { type: 'slices', code: options.code, headers, slices, length, zipped: () => zippedJson(list) }
+  const { size } = list.form
+  return {
+    type: 'slices',
+    code: options.code,
+    headers,
+    slices,
+    ...(size === undefined ? {} : { length: () => jsonLength(list, size) }),
+    zipped: () => zippedJson(list),
+  }
 }
 
 /** Longer lists are made in slices, and compressed. */

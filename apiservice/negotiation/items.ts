@@ -15,7 +15,8 @@ export type SizeOfItem = (object: StoredObject) => number
 /** How the items of a list are written. */
 export type ItemForm = {
   readonly write: WriteItem
-  readonly size: SizeOfItem
+  /** Absent where an object has to be read for it, which a long list is not to do all at once. */
+  readonly size?: SizeOfItem
   /** Forms of one shape write the same of a version, at one time. */
   readonly shape: string
   /** Of a form that writes other things at other times: when it does, and until when an object stays as it is then. */
@@ -29,7 +30,7 @@ export function wholeForm(served: ServedKind): ItemForm {
 
 export function metadataForm(version: Transform['version']): ItemForm {
   const shape = `PartialObjectMetadata ${version}`
-  return { write: metadataItems(version), size: metadataSizes(version), shape }
+  return { write: metadataItems(version), shape }
 }
 
 /** The apiVersion and the kind of a served kind, as objects carry them. */
@@ -48,32 +49,24 @@ export const wholeItems: (served: ServedKind) => WriteItem = madeOnce((served: S
   }
 })
 
-export const wholeSizes: (served: ServedKind) => SizeOfItem = madeOnce((served: ServedKind) => {
+const wholeSizes: (served: ServedKind) => SizeOfItem = madeOnce((served: ServedKind) => {
   const { sizeOfHead } = headsOf(namesOf(served))
   return (object: StoredObject) => sizeOfHead(object) + object.body.length
 })
 
 /** PartialObjectMetadata: the stored bytes up to the end of the metadata. */
 export function metadataItems(version: Transform['version']): WriteItem {
-  const { write } = metadataUpTo(version)
+  const write = metadataUpTo(version)
   return (writer, object) => write(writer, object, rememberedEnd(object.body))
-}
-
-function metadataSizes(version: Transform['version']): SizeOfItem {
-  const { size } = metadataUpTo(version)
-  return object => size(object, rememberedEnd(object.body))
 }
 
 /** For those who know where the metadata of an object ends. */
 export function metadataUpTo(version: Transform['version']) {
-  const { writeHead, sizeOfHead } = headsOf(partialNames(version))
-  return {
-    write: (writer: ByteWriter, object: StoredObject, end: number): void => {
-      writeHead(writer, object)
-      writer.bytesUpTo(object.body, end)
-      writer.ascii('}')
-    },
-    size: (object: StoredObject, end: number): number => sizeOfHead(object) + end + 1,
+  const { writeHead } = headsOf(partialNames(version))
+  return (writer: ByteWriter, object: StoredObject, end: number): void => {
+    writeHead(writer, object)
+    writer.bytesUpTo(object.body, end)
+    writer.ascii('}')
   }
 }
 

@@ -4,7 +4,7 @@ import { fromJson } from '../../src/kernel/json.ts'
 import type { StoredObject } from '../store-contract.ts'
 import { ByteWriter } from './bytes.ts'
 import { Indenter } from './indent.ts'
-import type { ItemForm } from './items.ts'
+import type { ItemForm, SizeOfItem } from './items.ts'
 
 export type Items = {
   /** Everything of a list but its items: JSON that ends where the first item begins. */
@@ -26,15 +26,16 @@ const spareBytes = 32 * 1024
 export const jsonEnd = ']}\n'
 
 /** How long a list is as JSON. */
-export function jsonLength({ items, head, form }: Items): number {
+export function jsonLength({ items, head }: Items, size: SizeOfItem): number {
   let length = Buffer.byteLength(head) + Math.max(0, items.length - 1) + jsonEnd.length
-  for (const item of items) length += form.size(item)
+  for (const item of items) length += size(item)
   return length
 }
 
-export function wholeJson(list: Items): Buffer {
-  const { items, head, form } = list
-  const writer = new ByteWriter(jsonLength(list))
+/** Of a short list. */
+export function wholeJson({ items, head, form }: Items): Buffer {
+  const expected = items.reduce((bytes, { body }) => bytes + body.length + spareItemBytes, head.length + 8)
+  const writer = new ByteWriter(expected)
   writer.text(head)
   for (const [index, item] of items.entries()) {
     if (index > 0) writer.ascii(',')
@@ -43,6 +44,9 @@ export function wholeJson(list: Items): Buffer {
   writer.text(jsonEnd)
   return writer.written()
 }
+
+/** What is written of an object beside its body. */
+const spareItemBytes = 160
 
 /** Where slices are made: large buffers that came and went with each list would keep the garbage collector busy. */
 const rooms: Buffer[] = []

@@ -10,14 +10,7 @@ import type { ServedKind } from '../contract.ts'
 import type { StoredObject } from '../store-contract.ts'
 import type { Transform } from './accept.ts'
 import type { ByteWriter } from './bytes.ts'
-import {
-  type ItemForm,
-  metadataUpTo,
-  type SizeOfItem,
-  type WriteItem,
-  wholeItems,
-  wholeSizes,
-} from './items.ts'
+import { type ItemForm, metadataUpTo, type WriteItem, wholeItems } from './items.ts'
 
 /** What the rows of a Table carry besides their cells. */
 export type IncludeObject = 'Metadata' | 'Object' | 'None'
@@ -59,7 +52,7 @@ export function tableRows(
   options: TableOptions,
 ): WriteItem {
   const rowOf = rememberedRows(served.kind)
-  const { write } = rowObject(served, version, options.includeObject)
+  const write = rowObject(served, version, options.includeObject)
   const ageOf = ages(options)
   return (writer, object) => {
     const { cells, metadataEnd: end } = rowOf(object)
@@ -81,7 +74,6 @@ export function rowForm(served: ServedKind, version: Transform['version'], optio
   const rowOf = rememberedRows(served.kind)
   return {
     write: tableRows(served, version, { includeObject, now: () => nowMs }),
-    size: rowSizes(served, version, { includeObject, now: () => nowMs }),
     shape: `Table ${version} ${includeObject} ${apiVersionOf(served.kind, served.version)} ${served.kind.kind}`,
     time: {
       nowMs,
@@ -90,18 +82,6 @@ export function rowForm(served: ServedKind, version: Transform['version'], optio
         return Math.min(...times.map(atMs => ageChangesAt(atMs, nowMs)))
       },
     },
-  }
-}
-
-function rowSizes(served: ServedKind, version: Transform['version'], options: TableOptions): SizeOfItem {
-  const rowOf = rememberedRows(served.kind)
-  const { size } = rowObject(served, version, options.includeObject)
-  const ageOf = ages(options)
-  return object => {
-    const { cells, textBytes, metadataEnd: end } = rowOf(object)
-    let bytes = textBytes + size(object, end)
-    for (const piece of cells) if (typeof piece === 'number') bytes += ageOf(piece).length
-    return bytes
   }
 }
 
@@ -118,39 +98,32 @@ function ages({ now }: TableOptions): (atMs: number) => string {
   }
 }
 
-type Row = {
-  readonly cells: TableCells
-  /** Of the row without its object and its ages. */
-  readonly textBytes: number
-  readonly metadataEnd: number
-}
+type Row = { readonly cells: TableCells; readonly metadataEnd: number }
 
 /** Lists are made again and again of the same versions of objects, which need not be read each time. */
 const rememberedRows = madeOnce((kind: AnyKind) =>
-  madeOnce((object: StoredObject): Row => {
-    const cells = tableCells(kind, decodeBody('', kind.kind, object))
-    const texts = [beforeCells, ...cells.filter(piece => typeof piece === 'string'), beforeObject, '}']
-    return {
-      cells,
-      textBytes: Buffer.byteLength(texts.join('')),
+  madeOnce(
+    (object: StoredObject): Row => ({
+      cells: tableCells(kind, decodeBody('', kind.kind, object)),
       metadataEnd: metadataEnd(object.body),
-    }
-  }),
+    }),
+  ),
 )
 
-type RowObject = {
-  write(writer: ByteWriter, object: StoredObject, metadataEnd: number): void
-  size(object: StoredObject, metadataEnd: number): number
-}
+type WriteRowObject = (writer: ByteWriter, object: StoredObject, metadataEnd: number) => void
 
-function rowObject(served: ServedKind, version: Transform['version'], include: IncludeObject): RowObject {
+function rowObject(
+  served: ServedKind,
+  version: Transform['version'],
+  include: IncludeObject,
+): WriteRowObject {
   switch (include) {
     case 'Metadata':
       return metadataUpTo(version)
     case 'Object':
-      return { write: wholeItems(served), size: wholeSizes(served) }
+      return wholeItems(served)
     case 'None':
-      return { write: writer => writer.text('null'), size: () => 'null'.length }
+      return writer => writer.text('null')
   }
 }
 
