@@ -9,7 +9,7 @@ export const electionSettings = {
     {
       placeholder: 'WHEN',
       description:
-        'Whether the controllers run only while this process leads: true, false, or auto, which is true where several processes can have the store.',
+        'Whether the controllers run only while this process leads: true, false, or auto, which is true where several processes can have the store; with false no other one may have it.',
       default: 'auto',
     },
     ['auto', 'true', 'false'],
