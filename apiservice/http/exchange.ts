@@ -1,5 +1,6 @@
 import { constants, type Http2ServerRequest } from 'node:http2'
 import { errorText } from '../../src/kernel/abort.ts'
+import { Bag, type Bagged } from '../../src/kernel/bag.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { internal, StatusError } from '../../src/kernel/errors.ts'
 import type { Logger } from '../../src/kernel/log.ts'
@@ -20,7 +21,7 @@ export type ExchangeOptions = {
   readonly maxUnreadBytes?: number
 }
 
-type Open = {
+type Open = Bagged & {
   readonly response: RawResponse
   isGone: boolean
   watch: WatchStream | undefined
@@ -48,7 +49,7 @@ const clientGone = new Error('the client is gone')
 /** Carries each request through the chain and its answer back, and knows which are under way. */
 export class Exchanges {
   readonly #options: ExchangeOptions
-  readonly #open = new Set<Open>()
+  readonly #open = new Bag<Open>()
   readonly #waiting: { readonly isDone: () => boolean; readonly resolve: () => void }[] = []
   #stopping: boolean = false
 
@@ -57,11 +58,11 @@ export class Exchanges {
   }
 
   handle(raw: RawRequest, response: RawResponse, target: string): void {
-    const open: Open = { response, isGone: false, watch: undefined, notes: undefined }
+    const open: Open = { place: 0, response, isGone: false, watch: undefined, notes: undefined }
     this.#open.add(open)
     const controller = new AbortController()
     response.once('close', () => {
-      this.#open.delete(open)
+      this.#open.remove(open)
       open.notes?.whenSent?.()
       if (!response.writableEnded) {
         open.isGone = true
