@@ -40,7 +40,7 @@ export async function copySharedAuthority(
   shared: Pick<SharedFiles, 'read' | 'offer'>,
   { folder, name, clock }: SharedAuthorityOptions,
 ): Promise<void> {
-  const own = await filesIn(folder)
+  const own = await authorityFilesIn(folder)
   const kept = (await shared.read()) ?? (await shared.offer(own ?? (await newAuthority(name, clock))))
   if (own !== undefined && !isKnown(own['ca.crt'], kept)) {
     throw new Error(
@@ -58,7 +58,7 @@ export async function changeSharedAuthority<T>(
 ): Promise<T> {
   await copySharedAuthority(shared, options)
   const done = await step()
-  await shared.replace((await filesIn(options.folder)) ?? {})
+  await shared.replace((await authorityFilesIn(options.folder)) ?? {})
   return done
 }
 
@@ -72,7 +72,7 @@ function isKnown(certificate: string | undefined, kept: AuthorityFiles): boolean
 }
 
 /** Undefined when there is no authority in the folder. */
-async function filesIn(folder: string): Promise<AuthorityFiles | undefined> {
+export async function authorityFilesIn(folder: string): Promise<AuthorityFiles | undefined> {
   const texts = await Promise.all(
     names.map(async name => [name, await readIfThere(join(folder, name))] as const),
   )

@@ -1,5 +1,5 @@
 /** Looks at, mends, saves and puts back the store of a server. */
-import { createWriteStream, existsSync } from 'node:fs'
+import { createWriteStream } from 'node:fs'
 import { open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
@@ -16,13 +16,17 @@ import {
 import { StoreOpenError } from '../../apiservice/store/open-error.ts'
 import { ClusterClient } from '../cluster/client.ts'
 import { fromKubeconfig } from '../cluster/kubeconfig.ts'
-import { copySharedAuthority, type SharedAuthorityOptions } from '../identity/shared-authority.ts'
+import {
+  authorityFilesIn,
+  copySharedAuthority,
+  type SharedAuthorityOptions,
+} from '../identity/shared-authority.ts'
 import { errorText, never } from '../kernel/abort.ts'
 import { systemClock, toTime } from '../kernel/clock.ts'
 import { silentLogger } from '../kernel/log.ts'
 import { noMetrics } from '../kernel/metrics.ts'
 import { databaseIn, etcdOfHome, requireDatabase } from './store-place.ts'
-import { withoutAuthority, withSharedAuthority } from './stored-authority.ts'
+import { withAuthority, withoutAuthority } from './stored-authority.ts'
 
 const unserved = { clock: systemClock, log: silentLogger, metrics: noMetrics }
 
@@ -112,38 +116,45 @@ async function write(pieces: Iterable<Buffer> | AsyncIterable<Buffer>, part: str
 
 export type RestoreTarget = { readonly home: string; readonly etcd: EtcdSettings | undefined }
 
+type Made = Restored & { readonly isWithoutAuthority?: boolean }
+
 export async function restore({ home, etcd }: RestoreTarget, from: string): Promise<readonly string[]> {
   const bytes = await readFile(from).catch((thrown: unknown) => {
     throw new Error(`the backup ${from} cannot be used: ${errorText(thrown)}`)
   })
   const backup = backupIn({ path: from, bytes })
   const place = etcd?.place ?? databaseIn(home)
-  const { objects, revision } = await (etcd === undefined
+  const { objects, revision, isWithoutAuthority } = await (etcd === undefined
     ? restoreHere(backup, home)
     : restoreThere(backup, home, etcd))
   return [
     `made a store of ${objects} objects in ${place}, as they were at ${toTime(backup.at)}; it begins at revision ${revision}`,
+    ...(isWithoutAuthority === true
+      ? [
+          `there is no authority in ${authorityOf(home).folder}: the first server that starts makes a new one, which no certificate from before is good for; to bring one along, begin again with the --home that has it`,
+        ]
+      : []),
   ]
 }
 
 /** Of servers that shared a store, the home gets the authority. */
-async function restoreHere(backup: Backup, home: string): Promise<Restored> {
+async function restoreHere(backup: Backup, home: string): Promise<Made> {
   await requireDatabase(home, note => `name that with --store, or remove ${note} to restore it in the home`)
   const { authority, entries } = withoutAuthority(backup.entries)
   if (authority !== undefined) await copySharedAuthority(authority, authorityOf(home))
   return restoreStore({ ...backup, entries }, databaseIn(home), systemClock)
 }
 
-/** What the home has of an authority is that of all servers from now on. */
-async function restoreThere(backup: Backup, home: string, etcd: EtcdSettings): Promise<Restored> {
+/** What the home has of an authority is that of all servers from now on: it is there before the store is whole. */
+async function restoreThere(backup: Backup, home: string, etcd: EtcdSettings): Promise<Made> {
   const { restoreInto } = await import('../../apiservice/store/etcd/offline.ts')
   const options = authorityOf(home)
-  const hasOwn = existsSync(join(options.folder, 'ca.crt'))
+  const own = await authorityFilesIn(options.folder)
   const { authority } = withoutAuthority(backup.entries)
-  if (hasOwn && authority !== undefined) await copySharedAuthority(authority, options)
-  const restored = await restoreInto({ ...unserved, etcd }, backup)
-  if (hasOwn && authority === undefined) await withSharedAuthority(etcd, options, async () => undefined)
-  return restored
+  if (own !== undefined && authority !== undefined) await copySharedAuthority(authority, options)
+  const isBrought = own !== undefined && authority === undefined
+  const restored = await restoreInto({ ...unserved, etcd }, isBrought ? withAuthority(backup, own) : backup)
+  return { ...restored, isWithoutAuthority: own === undefined && authority === undefined }
 }
 
 function authorityOf(home: string): SharedAuthorityOptions {

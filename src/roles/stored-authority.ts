@@ -1,6 +1,8 @@
 /** The authority that servers of one store share, as an object that no kind describes: no request can ask for it. */
+
+import type { Backup } from '../../apiservice/store/backup.ts'
 import type { EtcdSettings } from '../../apiservice/store/etcd/open.ts'
-import { decodeRecord } from '../../apiservice/store/record.ts'
+import { decodeRecord, encodeRecord } from '../../apiservice/store/record.ts'
 import type { LogEntry } from '../../apiservice/store/record-log.ts'
 import type { ObjectKey, Store, StoredObject, WriteResult } from '../../apiservice/store-contract.ts'
 import { decodeBody, encodeBody } from '../codec/object-bytes.ts'
@@ -50,6 +52,12 @@ export function withoutAuthority(entries: readonly LogEntry[]): {
   const files = filesOf({ ...key, revision: found.revision, body })
   const read = async (): Promise<AuthorityFiles> => files
   return { authority: { read, offer: read }, entries: entries.filter(entry => !isIt(entry)) }
+}
+
+/** A backup of a single server as one of servers that share a store. */
+export function withAuthority({ entries, revision, at }: Backup, files: AuthorityFiles): Backup {
+  const value = encodeRecord({ type: 'PUT', at, revision, before: 0, previous: 0, key, body: bodyOf(files) })
+  return { entries: [...entries, { revision, value }], revision, at }
 }
 
 /** Takes a step for all servers of an etcd. */

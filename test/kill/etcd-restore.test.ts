@@ -1,7 +1,7 @@
 // A backup that is put into an etcd by the command, and a command that is killed before it is done.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { encodeBackup } from '../../apiservice/store/backup.ts'
@@ -68,7 +68,7 @@ describe.skipIf(withoutEtcd !== undefined)(withoutEtcd ?? 'isthmus store restore
   it('brings every object there, once', async () => {
     const file = backupOf(300)
     expect(await runRole(restoring('/whole', file))).toMatch(
-      /^made a store of 300 objects in etcd:\S+\/whole, as they were at \S+; it begins at revision \d{7,}$/,
+      /^made a store of 300 objects in etcd:\S+\/whole, as they were at \S+; it begins at revision \d{7,}\nthere is no authority in \S+\/home\/pki: the first server that starts makes a new one/,
     )
     expect(await countBelow('/whole')).toBe(300)
     const saved = join(folder.path, 'again.backup')
@@ -80,6 +80,20 @@ describe.skipIf(withoutEtcd !== undefined)(withoutEtcd ?? 'isthmus store restore
       1,
       expect.stringMatching(/^isthmus: something is below etcd:\S+ in etcd already/),
     ])
+  }, 120_000)
+
+  it('brings the authority of the home there before any server can open the store', async () => {
+    const pki = join(folder.path, 'own/pki')
+    mkdirSync(pki, { recursive: true })
+    for (const name of ['ca.key', 'ca.crt']) writeFileSync(join(pki, name), `the ${name}\n`)
+    const into = ['--home', join(folder.path, 'own'), '--from', backupOf(10), ...at('/own')]
+    expect(await runRole(['store', 'restore', ...into])).toMatch(/; it begins at revision \d+$/)
+    const layout = new EtcdLayout('/own')
+    const authority = { resource: 'authorities.internal.isthmus.dev', namespace: '', name: 'authority' }
+    const [stored] = (await client.range({ key: layout.keyOf(authority) }, never)).items
+    const [marker] = (await client.range({ key: layout.format }, never)).items
+    expect(stored?.value.toString()).toContain('the ca.key')
+    expect(stored?.revision).toBeLessThan(marker?.revision ?? 0)
   }, 120_000)
 
   it('that was killed leaves what no server opens and no other restore goes on with', async () => {
