@@ -215,7 +215,7 @@ export class Transport {
       agent: request.streams === true ? connections.streams : connections.requests,
       hostname: server?.hostname.replace(/^\[|\]$/g, '') ?? '',
       port: server?.port === '' ? 443 : (server?.port ?? 443),
-      path: `${server?.pathname.replace(/\/$/, '') ?? ''}${request.path}`,
+      path: targetOf(server?.pathname ?? '', request.path),
       headers: {
         accept: request.accept,
         'user-agent': this.#options.userAgent ?? 'isthmus',
@@ -227,6 +227,12 @@ export class Transport {
       },
     }
   }
+}
+
+/** A query right behind the address is of its root. */
+function targetOf(before: string, path: string): string {
+  const target = `${before.replace(/\/$/, '')}${path}`
+  return target.startsWith('/') ? target : `/${target}`
 }
 
 function httpsUrl(server: string): URL {
