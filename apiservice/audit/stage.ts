@@ -10,9 +10,12 @@ import type { ApiRequest, Reply, RequestNotes, Stage, UserInfo, WatchSink } from
 import { eventOf, type Facts, type Outcome } from './event.ts'
 import { type Policy, type StageName, type Verdict, verdictOf } from './policy.ts'
 
-/** Takes events, each a line. What it answers is waited for before the request goes on; it never rejects. */
+/**
+ * Takes events, each a line. What it answers is waited for before the request goes on; it never rejects, and resolves when
+ * the signal aborts.
+ */
 export interface AuditSink {
-  write(line: string): Promise<void> | undefined
+  write(line: string, signal: AbortSignal): Promise<void> | undefined
 }
 
 export type AuditOptions = {
@@ -43,7 +46,7 @@ export function auditStages(options: AuditOptions): AuditStages {
       } catch (thrown) {
         if (isReason(thrown, 'Unauthorized') && !records.has(request.notes)) {
           const record = new Record(request, nobody, options)
-          await record.write('ResponseStarted', strangerOutcome(request, thrown))
+          await record.write('ResponseStarted', signal, strangerOutcome(request, thrown))
         }
         throw thrown
       }
@@ -52,7 +55,7 @@ export function auditStages(options: AuditOptions): AuditStages {
       const record = new Record(request, request.user, options)
       records.set(request.notes, record)
       if (record.verdict.level === 'None') return next(request, signal)
-      const written = record.write('RequestReceived')
+      const written = record.write('RequestReceived', signal)
       if (written !== undefined) await written
       return record.follow(Promise.try(next, request, signal), signal)
     },
@@ -102,8 +105,8 @@ class Record {
   async follow(replying: Promise<Reply>, signal: AbortSignal): Promise<Reply> {
     try {
       const reply = await replying
-      if (reply.type === 'watch') return await this.#watched(reply)
-      await this.write('ResponseComplete', { type: 'reply', reply })
+      if (reply.type === 'watch') return await this.#watched(reply, signal)
+      await this.write('ResponseComplete', signal, { type: 'reply', reply })
       return reply
     } catch (thrown) {
       await this.#failed(thrown, signal)
@@ -112,7 +115,7 @@ class Record {
   }
 
   /** Resolves when it is told, where that is waited for. */
-  write(stage: StageName, outcome?: Outcome): Promise<unknown> | undefined {
+  write(stage: StageName, signal: AbortSignal, outcome?: Outcome): Promise<unknown> | undefined {
     const { level, omitStages, omitManagedFields } = this.verdict
     if (level === 'None' || omitStages.has(stage)) return undefined
     const { clock, sinks } = this.#options
@@ -125,22 +128,22 @@ class Record {
       omitManagedFields,
     }
     const line = eventOf(facts, stage, clock.now(), outcome)
-    const waited = sinks.flatMap(sink => sink.write(line) ?? [])
+    const waited = sinks.flatMap(sink => sink.write(line, signal) ?? [])
     return waited.length === 0 ? undefined : Promise.all(waited)
   }
 
   #failed(thrown: unknown, signal: AbortSignal): Promise<unknown> | undefined {
     if (thrown instanceof StatusError) {
-      return this.write('ResponseComplete', { type: 'failure', status: thrown.toStatus() })
+      return this.write('ResponseComplete', signal, { type: 'failure', status: thrown.toStatus() })
     }
     // A client that went away is no fault of ours.
     const status = internal(errorText(thrown)).toStatus()
-    return this.write(signal.aborted ? 'ResponseComplete' : 'Panic', { type: 'failure', status })
+    return this.write(signal.aborted ? 'ResponseComplete' : 'Panic', signal, { type: 'failure', status })
   }
 
-  async #watched(reply: Extract<Reply, { type: 'watch' }>): Promise<Reply> {
+  async #watched(reply: Extract<Reply, { type: 'watch' }>, asked: AbortSignal): Promise<Reply> {
     const outcome: Outcome = { type: 'reply', reply }
-    await this.write('ResponseStarted', outcome)
+    await this.write('ResponseStarted', asked, outcome)
     return {
       ...reply,
       open: (sink, signal) => {
@@ -149,7 +152,7 @@ class Record {
           if (isOver) return
           isOver = true
           // Nobody waits for the end of a watch.
-          void this.write('ResponseComplete', outcome)
+          void this.write('ResponseComplete', signal, outcome)
         }
         signal.addEventListener('abort', over, { once: true })
         const told: WatchSink = {

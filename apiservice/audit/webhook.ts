@@ -2,18 +2,18 @@
  * Sends events to a server, as k8s.io/apiserver `plugin/pkg/audit` does: an `EventList` of many at a time, or of each while
  * its request waits. What cannot be delivered is dropped and counted; nothing fails for it.
  */
-import { background, errorText, sleep } from '../../src/kernel/abort.ts'
+import { background, errorText, sleep, unlessAborted, within } from '../../src/kernel/abort.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import type { Logger } from '../../src/kernel/log.ts'
 import type { Metrics } from '../../src/kernel/metrics.ts'
 
 export type WebhookSettings = {
-  /** `blocking`: requests wait until their events are delivered, or given up. */
+  /** `blocking`: requests wait until their events are delivered or given up, or they have waited for long enough. */
   readonly mode: 'batch' | 'blocking'
   readonly maxBatchEvents: number
   /** How long an event waits for others. */
   readonly maxWaitMs: number
-  /** Events that wait to be sent; beyond, they are dropped. */
+  /** Events that wait to be sent, or in `blocking` to be taken; beyond, they are dropped. */
   readonly bufferEvents: number
   /** Before the second try; later ones come more and more slowly. */
   readonly firstBackoffMs: number
@@ -36,6 +36,8 @@ const maxBufferBytes = 64 * 1024 * 1024
 /** kube-apiserver truncates above that. */
 const maxBatchBytes = 10 * 1024 * 1024
 const closeWithinMs = 5_000
+/** A request has two events, and a minute. */
+const waitAtMostMs = 20_000
 
 type Refusal = { readonly why: string; readonly mayRetry: boolean }
 
@@ -47,6 +49,11 @@ export class AuditWebhook {
   readonly #closing = new AbortController()
   readonly #stop = new AbortController()
   readonly #done = Promise.withResolvers<void>()
+  /** Events that are being sent, or wait for another try. */
+  #underWay = 0
+  /** Events that were dropped since the server stops. */
+  #lost = 0
+  #isClosed: boolean = false
   #bytes = 0
   #changed: PromiseWithResolvers<void> | undefined
   #isFailing: boolean = false
@@ -63,19 +70,25 @@ export class AuditWebhook {
       help: 'Events that were dropped: by plugin buffered since too many waited, by webhook since they could not be delivered.',
       labels: ['plugin'],
     })
-    if (mode === 'blocking') this.#done.resolve()
-    else background('audit webhook', log, this.#stop.signal, () => this.#run().finally(this.#done.resolve))
+    if (mode === 'batch')
+      background('audit webhook', log, this.#stop.signal, () => this.#run().finally(this.#done.resolve))
   }
 
-  /** One event. Its request waits for what is answered. */
-  write(line: string): Promise<void> | undefined {
-    if (this.#options.mode === 'blocking') return this.#deliver([line])
-    if (this.#waiting.length >= this.#options.bufferEvents || this.#bytes >= maxBufferBytes) {
+  /** One event. Its request waits for what is answered, which `signal` ends. */
+  write(line: string, signal: AbortSignal): Promise<void> | undefined {
+    const isBlocking = this.#options.mode === 'blocking'
+    if (this.#isClosed) {
+      this.#drop('webhook', 1, 'the server has stopped')
+      return undefined
+    }
+    const count = isBlocking ? this.#underWay : this.#waiting.length
+    if (count >= this.#options.bufferEvents || this.#bytes >= maxBufferBytes) {
       this.#drop('buffered', 1, 'too many events wait to be sent')
       return undefined
     }
-    this.#waiting.push(line)
     this.#bytes += line.length
+    if (isBlocking) return this.#whileWaited(this.#deliverOne(line), signal)
+    this.#waiting.push(line)
     this.#wake()
     return undefined
   }
@@ -84,14 +97,32 @@ export class AuditWebhook {
   async close(): Promise<void> {
     this.#closing.abort(new Error('the server stops'))
     this.#wake()
-    const cancel = this.#options.clock.after(closeWithinMs, () => {
-      this.#stop.abort(new Error('the server has stopped'))
-      this.#done.resolve()
-    })
+    const cancel = this.#options.clock.after(closeWithinMs, () => this.#done.resolve())
+    if (this.#options.mode === 'blocking' && this.#underWay === 0) this.#done.resolve()
     await this.#done.promise
     cancel()
-    this.#stop.abort()
-    if (this.#waiting.length > 0) this.#drop('webhook', this.#waiting.length, 'the server has stopped')
+    this.#isClosed = true
+    this.#stop.abort(new Error('the server has stopped'))
+    const left = this.#waiting.length + this.#underWay
+    if (left > 0) this.#drop('webhook', left, 'the server has stopped')
+    if (this.#lost > 0)
+      this.#options.log.error('the server stops before the audit webhook has taken all events', {
+        count: this.#lost,
+      })
+  }
+
+  async #deliverOne(line: string): Promise<void> {
+    await this.#deliver([line])
+    this.#bytes -= line.length
+    if (this.#closing.signal.aborted && this.#underWay === 0) this.#done.resolve()
+  }
+
+  /** Sending goes on when nobody waits for it any more. */
+  #whileWaited(delivered: Promise<void>, signal: AbortSignal): Promise<void> {
+    const late = (): Error => new Error('it takes too long')
+    return within(this.#options.clock, waitAtMostMs, late, over =>
+      unlessAborted(delivered, AbortSignal.any([signal, over])),
+    ).catch(() => undefined)
   }
 
   async #run(): Promise<void> {
@@ -131,11 +162,19 @@ export class AuditWebhook {
 
   /** Never rejects. */
   async #deliver(events: readonly string[]): Promise<void> {
+    this.#underWay += events.length
+    await this.#try(events)
+    this.#underWay -= events.length
+  }
+
+  async #try(events: readonly string[]): Promise<void> {
     const { clock, firstBackoffMs } = this.#options
     const body = `{"kind":"EventList","apiVersion":"audit.k8s.io/v1","metadata":{},"items":[${events.join(',')}]}`
     let delayMs = firstBackoffMs
     for (let attempt = 1; ; attempt++) {
       const refusal = await this.#post(body)
+      // They have been counted as lost.
+      if (this.#isClosed) return
       if (refusal === undefined) {
         this.#delivered.add({}, events.length)
         this.#recovered()
@@ -163,7 +202,9 @@ export class AuditWebhook {
 
   #drop(plugin: 'buffered' | 'webhook', count: number, why: string): void {
     this.#errors.add({ plugin }, count)
-    if (!this.#isFailing)
+    // How many a stop has cost is said once, at its end.
+    if (this.#closing.signal.aborted) this.#lost += count
+    else if (!this.#isFailing)
       this.#options.log.error('the audit webhook has not taken events', { count, error: why })
     this.#isFailing = true
   }
