@@ -6,23 +6,11 @@
 import type { StoredObject } from '../store-contract.ts'
 import { ByteWriter } from './bytes.ts'
 import { type GzipPart, GzipStream, gzipPart } from './gzip.ts'
+import { KeptRuns, type Run } from './kept-runs.ts'
 import { type Items, jsonEnd } from './list-slices.ts'
 
-type Run = {
-  readonly keys: readonly Key[]
-  readonly part: GzipPart
-  /** The time from which on it looks the same, and the one from which on it does not. */
-  readonly fromMs: number
-  readonly untilMs: number
-}
-
-type Key = Pick<StoredObject, 'revision' | 'namespace' | 'name'>
-
-/** A run is remembered as long as the version of its first object lives. */
-type Runs = WeakMap<StoredObject, Run>
-
-/** By how items are written: as many as there are shapes of served kinds. */
-const shapes = new Map<string, Runs>()
+/** Over all shapes. */
+const kept = new KeptRuns(16 * 1024 * 1024)
 
 /** So much is sent at once, or compressed before others have their turn. */
 const sliceBytes = 64 * 1024
@@ -36,15 +24,14 @@ const comma = Buffer.from(',')
 
 /** Slices that stay good, and the length of the list without compression. */
 export function* zippedJson(list: Items): Generator<Buffer, number> {
-  const runs = runsOf(list.form.shape)
   const stream = new GzipStream()
   stream.bytes(Buffer.from(list.head))
   let compressed = 0
   for (let from = 0; from < list.items.length; ) {
     const to = endOfRun(list.items, from)
     if (from > 0) stream.bytes(comma)
-    const known = remembered(runs, list, from, to)
-    const part = known ?? compressedRun(runs, list, from, to)
+    const known = remembered(list, from, to)
+    const part = known ?? compressedRun(list, from, to)
     if (known === undefined) compressed += part.length
     stream.part(part)
     from = to
@@ -56,14 +43,6 @@ export function* zippedJson(list: Items): Generator<Buffer, number> {
   stream.end()
   yield stream.take()
   return stream.length
-}
-
-function runsOf(shape: string): Runs {
-  const known = shapes.get(shape)
-  if (known !== undefined) return known
-  const made: Runs = new WeakMap()
-  shapes.set(shape, made)
-  return made
 }
 
 /** A version ends its run by itself, so that a change of the list leaves the runs before and behind as they are. */
@@ -81,22 +60,25 @@ function endOfRun(items: readonly StoredObject[], from: number): number {
 /** Spreads numbers that follow each other: one in 64 ends a run. */
 const golden = 0x9e3779b1
 
-function remembered(runs: Runs, { items, form }: Items, from: number, to: number): GzipPart | undefined {
+function remembered({ items, form }: Items, from: number, to: number): GzipPart | undefined {
   const first = items[from]
   const nowMs = form.time?.nowMs ?? 0
-  const run = first && runs.get(first)
+  const run = first && kept.get(form.shape, first)
   if (run === undefined || run.keys.length !== to - from || nowMs < run.fromMs || nowMs >= run.untilMs) {
     return undefined
   }
   return run.keys.every((key, index) => isVersion(items[from + index], key)) ? run.part : undefined
 }
 
-function isVersion(object: StoredObject | undefined, { revision, namespace, name }: Key): boolean {
+function isVersion(
+  object: StoredObject | undefined,
+  { revision, namespace, name }: Run['keys'][number],
+): boolean {
   return object?.revision === revision && object.name === name && object.namespace === namespace
 }
 
-function compressedRun(runs: Runs, list: Items, from: number, to: number): GzipPart {
-  const { write, time } = list.form
+function compressedRun(list: Items, from: number, to: number): GzipPart {
+  const { write, shape, time } = list.form
   const items = list.items.slice(from, to)
   const writer = new ByteWriter(room)
   let untilMs = Number.POSITIVE_INFINITY
@@ -108,6 +90,6 @@ function compressedRun(runs: Runs, list: Items, from: number, to: number): GzipP
   const part = gzipPart(writer.written())
   const keys = items.map(({ revision, namespace, name }) => ({ revision, namespace, name }))
   const [first] = items
-  if (first !== undefined) runs.set(first, { keys, part, fromMs: time?.nowMs ?? 0, untilMs })
+  if (first !== undefined) kept.keep(shape, first, { keys, part, fromMs: time?.nowMs ?? 0, untilMs })
   return part
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -20,14 +21,14 @@ const forms = [
 
 let revisions = 0
 
-function made(name: string, createdMs = startMs): StoredObject {
+function made(name: string, createdMs = startMs, text = 'ä'.repeat(400)): StoredObject {
   const creationTimestamp = new Date(createdMs).toISOString()
   const metadata = {
     name,
     namespace: 'shop',
     uid: 'u',
     creationTimestamp,
-    annotations: { x: 'ä'.repeat(400) },
+    annotations: { x: text },
   }
   const body = encodeBody({ apiVersion: 'example.com/v1', kind: 'Widget', metadata })
   return { revision: ++revisions, resource: 'widgets.example.com', namespace: 'shop', name, body }
@@ -109,4 +110,23 @@ describe('a long list as gzip', () => {
     // Of 5 MB, a quarter of one at a time.
     expect(zipped().toArray().length).toBeGreaterThan(12)
   })
+
+  it('is compressed anew when much else was asked for since, unless it was itself', async () => {
+    const lists = ['used', 'unused'].map(name => Array.from({ length: 200 }, (_, i) => made(`${name}-${i}`)))
+    const [used = [], unused = []] = lists
+    for (const list of lists) await zippedText(list)
+    for (const { body } of lists.flat()) body.write('tampered', body.indexOf('"uid":"u"'), 'latin1')
+    // More than is kept in all, in parts of less than half of it.
+    for (let turn = 0; turn < 8; turn++) {
+      const others = Array.from({ length: 20 }, (_, i) => made(`o-${turn}-${i}`, startMs, noise()))
+      await zippedText(others)
+      expect(await zippedText(used)).not.toContain('tampered')
+    }
+    expect(await zippedText(unused)).toContain('tampered')
+  })
 })
+
+/** Text that does not get much shorter. */
+function noise(): string {
+  return randomBytes(150_000).toString('base64')
+}

@@ -1,0 +1,56 @@
+/** What was compressed lately, for others who ask for the same. */
+import type { StoredObject } from '../store-contract.ts'
+import type { GzipPart } from './gzip.ts'
+
+/** Some items that follow each other in a list, as one shape writes them. */
+export type Run = {
+  readonly keys: readonly Key[]
+  readonly part: GzipPart
+  /** The time from which on it looks the same, and the one from which on it does not. */
+  readonly fromMs: number
+  readonly untilMs: number
+}
+
+type Key = Pick<StoredObject, 'revision' | 'namespace' | 'name'>
+
+/** By shape and first object: a run goes with the version of its first object, if not before. */
+type Generation = Map<string, WeakMap<StoredObject, Run>>
+
+/** What is kept of a run beside its compressed bytes, about. */
+const runBytes = 512
+const keyBytes = 64
+
+/**
+ * Lists begin anywhere, so that every object may be the first one of a run: only what was used lately is kept. At most
+ * `maxBytes` in all, and one run.
+ */
+export class KeptRuns {
+  readonly #youngBytesMax: number
+  #young: Generation = new Map()
+  #old: Generation = new Map()
+  #youngBytes = 0
+
+  constructor(maxBytes: number) {
+    this.#youngBytesMax = maxBytes / 2
+  }
+
+  get(shape: string, first: StoredObject): Run | undefined {
+    const young = this.#young.get(shape)?.get(first)
+    if (young !== undefined) return young
+    const old = this.#old.get(shape)?.get(first)
+    if (old !== undefined) this.keep(shape, first, old)
+    return old
+  }
+
+  keep(shape: string, first: StoredObject, run: Run): void {
+    const bytes = run.part.blocks.length + run.keys.length * keyBytes + runBytes
+    if (this.#youngBytes + bytes > this.#youngBytesMax) {
+      this.#old = this.#young
+      this.#young = new Map()
+      this.#youngBytes = 0
+    }
+    const runs = this.#young.get(shape) ?? new WeakMap<StoredObject, Run>()
+    this.#young.set(shape, runs.set(first, run))
+    this.#youngBytes += bytes
+  }
+}
