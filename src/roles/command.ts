@@ -15,8 +15,11 @@ export type CommandDefinition<S extends Settings> = {
   readonly name: string
   readonly description: string
   readonly settings: S
-  /** `reread` answers what the settings are by now: the config file may have changed. It throws as the start would. */
-  run(values: Values<S>, reread: () => Values<S>): Promise<void>
+  /**
+   * `reread` answers what the settings are by now: the config file may have changed. It throws as the start would. `flags`
+   * are the keys of those that were given as flags.
+   */
+  run(values: Values<S>, reread: () => Values<S>, flags: ReadonlySet<string>): Promise<void>
 }
 
 /** Every command has it besides its own settings. */
@@ -44,7 +47,7 @@ export function defineCommand<S extends Settings>(
       const file = configFile(given.config ?? environment.ISTHMUS_CONFIG, settings)
       return readSettings(settings, { given, environment, file })
     }
-    await definition.run(read(), read)
+    await definition.run(read(), read, new Set(Object.keys(given)))
   })
 }
 

@@ -1,4 +1,4 @@
-import type { CommandDefinition } from './command.ts'
+import { type CommandDefinition, UsageError } from './command.ts'
 import * as setting from './setting.ts'
 import { etcdOf, storeSettings } from './store-settings.ts'
 
@@ -55,8 +55,14 @@ export const storeBackupCommand: CommandDefinition<typeof backupSettings> = {
   name: 'backup',
   description: 'Saves all objects of a server in a file, whether it runs or not.',
   settings: backupSettings,
-  run: async values => {
-    const source = { ...values, etcd: etcdOf(values, 'hub') }
+  run: async (values, _reread, flags) => {
+    if (flags.has('kubeconfig') && flags.has('store')) {
+      throw new UsageError(
+        '--kubeconfig asks a server, --store reads an etcd without one: only one of them is given',
+      )
+    }
+    const etcd = flags.has('kubeconfig') ? undefined : etcdOf(values, 'hub')
+    const source = { ...values, etcd }
     print(await (await import('./store-tools.ts')).backUp(source, values.to))
   },
 }
