@@ -107,7 +107,8 @@ async function requireStore(path: string): Promise<void> {
   throw new Error(`there is no store in ${path}`)
 }
 
-async function requireNothing(path: string): Promise<void> {
+/** Throws one sentence when something is there. */
+export async function requireNothing(path: string): Promise<void> {
   if ((await namesIn(path)).length === 0) return
   throw new Error(`${path} is there already: move it away`)
 }

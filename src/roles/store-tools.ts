@@ -1,7 +1,7 @@
 /** Looks at, mends, saves and puts back the store of a server. */
 import { createWriteStream } from 'node:fs'
 import { open, readFile, rename, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { type Backup, backupPath, encodeBackup } from '../../apiservice/store/backup.ts'
 import { syncDirectory } from '../../apiservice/store/directory.ts'
@@ -10,6 +10,7 @@ import {
   backupIn,
   type Restored,
   repairStore,
+  requireNothing,
   restoreStore,
   withStoreIn,
 } from '../../apiservice/store/offline.ts'
@@ -140,6 +141,8 @@ export async function restore({ home, etcd }: RestoreTarget, from: string): Prom
 /** Of servers that shared a store, the home gets the authority. */
 async function restoreHere(backup: Backup, home: string): Promise<Made> {
   await requireDatabase(home, note => `name that with --store, or remove ${note} to restore it in the home`)
+  // What is refused has changed nothing.
+  await requireNothing(resolve(databaseIn(home)))
   const { authority, entries } = withoutAuthority(backup.entries)
   if (authority !== undefined) await copySharedAuthority(authority, authorityOf(home))
   return restoreStore({ ...backup, entries }, databaseIn(home), systemClock)
