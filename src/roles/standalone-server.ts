@@ -90,8 +90,9 @@ async function surround(
     views: extension.views,
     healthChecks: [],
     complete: async ({ operator }) => {
+      const objects = storedFeed(follow, { clock, log })
       const loops: Duty = (cluster, { signal: until }) =>
-        startStandaloneLoops({ cluster, objects: storedFeed(follow), kinds: served, clock, log }, until)
+        startStandaloneLoops({ cluster, objects, kinds: served, clock, log }, until)
       await bootstrap({ cluster: operator, policy, log }, signal)
       if (extension.takesLoops === undefined) await loops(operator, context)
       else extension.takesLoops(loops)

@@ -1,11 +1,15 @@
 import { expect, it } from 'vitest'
 import { followStore } from '../../../../apiservice/store/follow.ts'
 import { openMemoryStore } from '../../../../apiservice/store/memory-store.ts'
+import type { Follow, Scope } from '../../../../apiservice/store-contract.ts'
 import type { KubeObject } from '../../../../src/api/meta.ts'
 import { encodeBody } from '../../../../src/codec/object-bytes.ts'
-import { silentLogger } from '../../../../src/kernel/log.ts'
+import { never } from '../../../../src/kernel/abort.ts'
+import { unavailable } from '../../../../src/kernel/errors.ts'
+import { memoryLogger, silentLogger } from '../../../../src/kernel/log.ts'
 import { noMetrics } from '../../../../src/kernel/metrics.ts'
 import { storedFeed } from '../../../../src/roles/stored-feed.ts'
+import type { FeedListener } from '../../../../src/standalone/object-feed.ts'
 import { manualClock, settled } from '../../../support/manual-clock.ts'
 
 const uid = '7c8d1d0e-0a43-4b7c-9d2f-6f1f2f6d0001'
@@ -21,7 +25,7 @@ async function followed() {
   const told: unknown[] = []
   const stop = new AbortController()
   const follow = () =>
-    storedFeed(followStore(store, base))(
+    storedFeed(followStore(store, base), base)(
       ['configmaps'],
       {
         reset: objects => told.push(objects),
@@ -71,4 +75,39 @@ it('takes the uid of the object itself, wherever it stands', async () => {
   await follow()
   stop.abort()
   expect(told).toMatchObject([[{ metadata: { name: 'late', uid } }, { metadata: { uid: 'u-3' } }]])
+})
+
+it('asks again when the store is away at first, until it answers or nobody waits', async () => {
+  const clock = manualClock()
+  const log = memoryLogger()
+  const scopes: Scope[] = []
+  const backMs = clock.now() + 6000
+  const follow: Follow = async (scope, follower) => {
+    scopes.push(scope)
+    if (clock.now() < backMs) throw unavailable('no member of etcd answers')
+    follower.reset([])
+  }
+  const told: unknown[] = []
+  const listener: FeedListener = {
+    reset: objects => told.push(objects),
+    put: () => undefined,
+    removed: () => undefined,
+  }
+  const feed = storedFeed(follow, { clock, log })
+  const first = feed(['configmaps', 'secrets'], listener, never)
+  const stop = new AbortController()
+  const second = feed(['secrets'], listener, stop.signal)
+  await settled()
+  stop.abort()
+  await expect(second).rejects.toBe(stop.signal.reason)
+  await clock.advance(6000)
+  await first
+  expect(told).toEqual([[]])
+  expect(scopes.at(-1)).toEqual({ resources: ['configmaps', 'secrets'], namespace: '' })
+  expect(log.lines).toHaveLength(7)
+  expect(log.lines.at(-1)).toMatchObject({
+    level: 'warn',
+    message: 'stored objects cannot be listed',
+    fields: { resource: 'configmaps', error: 'no member of etcd answers' },
+  })
 })

@@ -47,7 +47,7 @@ beforeAll(async () => {
     nodePorts: { first: 30_000, last: 32_767 },
   })
   const follow = followStore(store, base)
-  objects = storedFeed(follow)
+  objects = storedFeed(follow, base)
   await clusterIp.start(follow, stop.signal)
   server = await testServer({
     store,
