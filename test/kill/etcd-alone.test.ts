@@ -1,6 +1,11 @@
 // What must have its objects in etcd alone, as real processes: a second one, one that stood still, one that was killed.
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { EtcdClient } from '../../apiservice/store/etcd/client.ts'
+import { never } from '../../src/kernel/abort.ts'
+import { systemClock } from '../../src/kernel/clock.ts'
+import { silentLogger } from '../../src/kernel/log.ts'
+import { noMetrics } from '../../src/kernel/metrics.ts'
 import { Etcd, withoutEtcd } from '../support/etcd.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePorts, temporaryFolder } from '../support/fleet.ts'
@@ -43,6 +48,20 @@ describe.skipIf(withoutEtcd !== undefined)(withoutEtcd ?? 'a store in etcd that 
     expect(code).toBe(1)
     return output.split('\n').at(-1) ?? ''
   }
+
+  it('is compared by what a key holds, besides its revision', async () => {
+    const logging = { clock: systemClock, log: silentLogger, metrics: noMetrics }
+    const client = new EtcdClient({ servers: etcd.servers, place: 'etcd', tls: () => ({}), ...logging })
+    const key = Buffer.from('/compared')
+    const [value, other] = [Buffer.from('a'), Buffer.from('b')]
+    const put = { conditions: [], operations: [{ put: key, value }] }
+    const made = await client.transact(put, never)
+    const revision = made.done ? made.revision : 0
+    const isDone = async (held: Buffer): Promise<boolean> =>
+      (await client.transact({ conditions: [{ key, revision, value: held }], operations: [] }, never)).done
+    expect([await isDone(value), await isDone(other)]).toEqual([true, false])
+    client.close()
+  })
 
   it('lets no second API server start beside the first, and the next when that one has stopped', async () => {
     const first = await started()

@@ -1,16 +1,17 @@
 import type { EtcdRequests, EtcdWatch, WatchListener } from '../../apiservice/store/etcd/client.ts'
 import { GrpcError, grpcCode } from '../../apiservice/store/etcd/grpc.ts'
-import type {
-  KeyRange,
-  KeyValue,
-  Operation,
-  RangeAnswer,
-  RangeQuery,
-  StatusAnswer,
-  Transaction,
-  TransactionAnswer,
-  WatchAnswer,
-  WatchedEvent,
+import {
+  isMet,
+  type KeyRange,
+  type KeyValue,
+  type Operation,
+  type RangeAnswer,
+  type RangeQuery,
+  type StatusAnswer,
+  type Transaction,
+  type TransactionAnswer,
+  type WatchAnswer,
+  type WatchedEvent,
 } from '../../apiservice/store/etcd/messages.ts'
 import { type Clock, systemClock } from '../../src/kernel/clock.ts'
 
@@ -42,6 +43,8 @@ const answer: WatchAnswer = {
 export class MemoryEtcd implements EtcdRequests {
   readonly clock: Clock = systemClock
   readonly before: Before = {}
+  /** What may stand between what was done and its answer. */
+  readonly after: Pick<Before, 'transact'> = {}
   /** How many requests have come, of each method. */
   readonly asked = { range: 0, transact: 0, compact: 0 }
   isFull: boolean = false
@@ -88,10 +91,11 @@ export class MemoryEtcd implements EtcdRequests {
     }
     const items = this.#at(this.#state.revision)
     const found = conditions.map(range => items.find(item => isIn(item.key, range)))
-    if (conditions.some(({ revision }, at) => (found[at]?.revision ?? 0) !== revision)) {
+    if (conditions.some((condition, at) => !isMet(condition, found[at]))) {
       return { done: false, found }
     }
     this.#apply(operations)
+    await this.after.transact?.(transaction)
     return { done: true, revision: this.#state.revision }
   }
 

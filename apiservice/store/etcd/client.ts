@@ -228,3 +228,9 @@ function mayTryAgain(method: AnyMethod, error: GrpcError): boolean {
 export function hasSurelyNotHappened({ mayHaveHappened, message }: GrpcError): boolean {
   return !mayHaveHappened || message === 'etcdserver: no leader'
 }
+
+/** Whether etcd is full; of the same code is one that has too much to do. */
+export function isSpaceExceeded(thrown: unknown): boolean {
+  if (!(thrown instanceof GrpcError)) return false
+  return thrown.code === grpcCode.resourceExhausted && thrown.message.includes('space exceeded')
+}

@@ -4,7 +4,7 @@ import { schema } from '../level-format.ts'
 import { StoreOpenError } from '../open-error.ts'
 import type { EtcdRequests } from './client.ts'
 import type { EtcdLayout } from './layout.ts'
-import type { KeyValue } from './messages.ts'
+import type { KeyValue, TransactionAnswer } from './messages.ts'
 
 /** How keys and values are laid out. A store with a higher number of this or of the schema is refused. */
 const format = 2
@@ -78,12 +78,21 @@ export async function completeMarkers(
   { marked, shift }: { readonly marked: Revision; readonly shift: Revision },
   signal: AbortSignal,
 ): Promise<Revision> {
+  const value = formatValue(shift === 0 ? { format: plainFormat } : { format, shift })
   const operations = [
-    { put: layout.format, value: formatValue(shift === 0 ? { format: plainFormat } : { format, shift }) },
+    { put: layout.format, value },
     { put: layout.floor, value: floorValue(0) },
   ]
   const conditions = [{ key: layout.format, revision: marked }]
-  const answer = await client.transact({ conditions, operations }, signal)
+  let answer: TransactionAnswer
+  try {
+    answer = await client.transact({ conditions, operations }, signal)
+  } catch (thrown) {
+    // Perhaps only the answer was lost.
+    const [found] = (await client.range({ key: layout.format }, signal)).items
+    if (found === undefined || !found.value.equals(value)) throw thrown
+    return found.revision
+  }
   if (!answer.done) throw new Error('somebody else has changed it')
   return answer.revision
 }

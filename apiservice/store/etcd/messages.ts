@@ -22,8 +22,11 @@ export type RangeAnswer = {
   readonly count: number
 }
 
-/** What a key, or all of a range, must be at: its last change, 0 when it must not be there. */
-export type Condition = KeyRange & { readonly revision: Revision }
+/**
+ * What a key, or all of a range, must be at: its last change, 0 when it must not be there. With a value, also what it
+ * must hold, since an etcd that was put back gives the same revisions again.
+ */
+export type Condition = KeyRange & { readonly revision: Revision; readonly value?: Buffer | undefined }
 
 export type Operation =
   /** With a lease, the key goes when that one runs out. */
@@ -66,22 +69,27 @@ export function rangeRequest({ end, ...query }: RangeQuery): Question<Methods['r
 
 /** Where a condition does not hold, nothing is changed and the keys of all are read. */
 export function txnRequest({ conditions, operations }: Transaction): Question<Methods['txn']> {
-  const { equal, modRevision } = compare
   return {
-    compare: conditions.map(({ key, end, revision }) => ({
-      result: equal,
-      target: modRevision,
-      key,
-      rangeEnd: end,
-      modRevision: revision,
-    })),
+    compare: conditions.flatMap(comparesOf),
     success: operations.map(operation =>
       'delete' in operation
         ? { requestDeleteRange: { key: operation.delete } }
         : { requestPut: putRequest(operation) },
     ),
-    failure: conditions.map(({ key, end }) => ({ requestRange: { key, rangeEnd: end } })),
+    // One is enough to deny a range, which may be a whole store.
+    failure: conditions.map(({ key, end }) => ({ requestRange: { key, rangeEnd: end, limit: 1 } })),
   }
+}
+
+/** Whether a condition holds where this is what its key holds. */
+export function isMet({ revision, value }: Condition, found: KeyValue | undefined): boolean {
+  return (found?.revision ?? 0) === revision && (value === undefined || found?.value.equals(value) === true)
+}
+
+function comparesOf({ key, end, revision, value }: Condition): Question<Methods['txn']>['compare'] {
+  const common = { result: compare.equal, key, rangeEnd: end }
+  const ofRevision = { ...common, target: compare.modRevision, modRevision: revision }
+  return value === undefined ? [ofRevision] : [ofRevision, { ...common, target: compare.value, value }]
 }
 
 function putRequest({ put, value, lease }: Extract<Operation, { readonly put: Buffer }>): {

@@ -32,7 +32,9 @@ type Compare = {
   readonly target: number
   readonly key: Buffer
   readonly rangeEnd?: Buffer | undefined
-  readonly modRevision: number
+  /** One of the two, as the target says. */
+  readonly modRevision?: number
+  readonly value?: Buffer
 }
 
 type TxnRequest = {
@@ -81,7 +83,7 @@ type StatusResponse = {
 }
 
 /** The values of `Compare.CompareResult` and `Compare.CompareTarget` that are used. */
-export const compare = { equal: 0, modRevision: 2 } as const
+export const compare = { equal: 0, modRevision: 2, value: 3 } as const
 /** `Event.EventType`. */
 export const eventType = { delete: 1 } as const
 

@@ -3,10 +3,17 @@ import { objectTooLarge, tooManyRequests, unavailable } from '../../../src/kerne
 import type { ObjectKey, StoredObject, WriteResult } from '../../store-contract.ts'
 import { idOf, type Write } from '../batch.ts'
 import type { StoreSettings } from '../options.ts'
-import { type EtcdRequests, hasSurelyNotHappened } from './client.ts'
+import { type EtcdRequests, hasSurelyNotHappened, isSpaceExceeded } from './client.ts'
 import { GrpcError, grpcCode } from './grpc.ts'
 import { decodeValue, type EtcdLayout, encodeValue } from './layout.ts'
-import type { Condition, KeyValue, Operation, Transaction, TransactionAnswer } from './messages.ts'
+import {
+  type Condition,
+  isMet,
+  type KeyValue,
+  type Operation,
+  type Transaction,
+  type TransactionAnswer,
+} from './messages.ts'
 
 type Waiter = {
   readonly write: Write
@@ -178,7 +185,7 @@ export class Writes {
     conditions: readonly Condition[],
     found: readonly (KeyValue | undefined)[],
   ): Promise<WriteResult> {
-    const broken = conditions.findLastIndex(({ revision }, at) => (found[at]?.revision ?? 0) !== revision)
+    const broken = conditions.findLastIndex((condition, at) => !isMet(condition, found[at]))
     const isOfGuard = guard !== undefined && broken === conditions.length - 1
     if (isOfGuard) return isGuarded
     if (broken > 0)
@@ -246,8 +253,3 @@ export const full = 'etcd is full'
 
 const nothing = Buffer.alloc(0)
 const isGuarded = { done: false, current: undefined, isGuarded: true } as const
-
-function isSpaceExceeded(thrown: unknown): boolean {
-  if (!(thrown instanceof GrpcError)) return false
-  return thrown.code === grpcCode.resourceExhausted && thrown.message.includes('space exceeded')
-}
