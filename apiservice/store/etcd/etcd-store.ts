@@ -95,9 +95,6 @@ export class EtcdStore implements Store {
     background(memory.name, log, signal, () => every(memory, () => this.#keepHouse(), signal))
     const etcd = { name: 'look after etcd', intervalMs: housekeepingMs, clock, log }
     background(etcd.name, log, signal, () => every(etcd, () => this.#lookAfter(), signal))
-    if (claim !== undefined) {
-      background('claim of the store', log, this.#stop.signal, stopped => claim.keep(stopped))
-    }
   }
 
   revision(): Revision {

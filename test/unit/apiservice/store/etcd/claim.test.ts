@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { Claim, type Sharing } from '../../../../../apiservice/store/etcd/claim.ts'
 import { EtcdStore } from '../../../../../apiservice/store/etcd/etcd-store.ts'
+import { GrpcError, grpcCode } from '../../../../../apiservice/store/etcd/grpc.ts'
 import { EtcdLayout } from '../../../../../apiservice/store/etcd/layout.ts'
 import { isMade, type LoadParts, load } from '../../../../../apiservice/store/etcd/loading.ts'
 import { withDefaults } from '../../../../../apiservice/store/options.ts'
@@ -174,5 +175,121 @@ describe('a store in etcd that a process must have alone', () => {
       return statuses
     })
     expect(results).toHaveLength(2)
+  })
+
+  it('is not taken for full when it has too much to do', async () => {
+    const etcd = new TimedEtcd()
+    await (await server(etcd, 'alone')).store.close()
+    etcd.before.transact = () => {
+      throw new GrpcError(grpcCode.resourceExhausted, 'etcdserver: too many requests')
+    }
+    await expect(new Claim(partsOf(etcd), 'alone').take(never)).rejects.toThrow('too many requests')
+  })
+
+  it('is kept from when it is taken, before anything is read', async () => {
+    const etcd = new TimedEtcd()
+    await (await server(etcd, 'alone')).store.close()
+    const claim = new Claim(partsOf(etcd), 'alone')
+    cleanups.push(() => claim.release())
+    await claim.take(never)
+    for (const lease of etcd.leases.keys()) await etcd.revokeLease(lease)
+    expect((await etcd.range({ key: layout.lock })).count).toBe(0)
+    await etcd.clock.advance(keepMs)
+    await eventually(async () => expect((await etcd.range({ key: layout.lock })).count).toBe(1))
+  })
+})
+
+describe('a process that claims its store again', () => {
+  it('knows its own claim when the answer to it was lost', async () => {
+    const etcd = new TimedEtcd()
+    const { store, lease } = await server(etcd, 'alone')
+    await etcd.revokeLease(lease)
+    let lost = 0
+    etcd.after.transact = () => {
+      delete etcd.after.transact
+      lost++
+      throw new GrpcError(grpcCode.deadlineExceeded, 'no answer')
+    }
+    await etcd.clock.advance(keepMs)
+    await eventually(() => expect(lost).toBe(1))
+    await etcd.clock.advance(keepMs)
+    await eventually(() => created(store, aKey('shop/web')))
+    expect(store.fault()).toBeUndefined()
+    // It is the lease of that claim that is kept.
+    expect((await etcd.range({ key: layout.lock })).count).toBe(1)
+    await store.close()
+    expect((await etcd.range({ key: layout.lock })).count).toBe(0)
+  })
+
+  it('knows another one by more than the revision of its claim, which an etcd put back gives again', async () => {
+    const etcd = new TimedEtcd()
+    await (await server(etcd, 'shared')).store.close()
+    const snapshot = etcd.state
+    const ownerIn = async () => (await etcd.range({ key: layout.owner })).items[0]?.revision
+    const first = await server(etcd, 'alone')
+    const before = await ownerIn()
+    etcd.state = snapshot
+    etcd.leases.clear()
+    const second = await server(etcd, 'alone')
+    expect(await ownerIn()).toBe(before)
+    await expect(first.store.create(aKey('shop/a'), aBody('a'))).rejects.toMatchObject({ code: 503 })
+    await created(second.store, aKey('shop/b'))
+    await eventually(async () => {
+      await etcd.clock.advance(keepMs)
+      expect(first.store.fault()).toMatch(/and start this one again/)
+    })
+    expect(second.store.fault()).toBeUndefined()
+  })
+
+  it('does not miss another one that had it for a moment meanwhile', async () => {
+    const etcd = new TimedEtcd()
+    const first = await server(etcd, 'alone')
+    await etcd.revokeLease(first.lease)
+    const { keepLease } = etcd
+    let passed = 0
+    etcd.keepLease = async () => {
+      etcd.keepLease = keepLease
+      const short = new Claim(partsOf(etcd), 'alone')
+      await short.take(never)
+      await short.release()
+      passed++
+      return false
+    }
+    await etcd.clock.advance(keepMs)
+    await eventually(() => expect(passed).toBe(1))
+    await eventually(() => expect(first.store.fault()).toMatch(/and start this one again/))
+    await expect(first.store.create(aKey('shop/a'), aBody('a'))).rejects.toMatchObject({ code: 503 })
+  })
+})
+
+describe('a lock that is waited for', () => {
+  it('is named when no lease ends it', async () => {
+    const etcd = new TimedEtcd()
+    const first = await server(etcd, 'alone')
+    etcd.leases.delete(first.lease)
+    let told: unknown
+    void new Claim(partsOf(etcd), 'alone').take(never).catch((thrown: unknown) => {
+      told = thrown
+    })
+    for (let looks = 0; looks < 5; looks++) await etcd.clock.advance(1_000)
+    expect(told).toMatchObject({
+      problem: 'locked',
+      message: expect.stringContaining('remove the key /a/lock'),
+    })
+  })
+
+  it('may be given more time once, by a new leader of etcd', async () => {
+    const etcd = new TimedEtcd()
+    const first = await server(etcd, 'alone')
+    const second = new Claim(partsOf(etcd), 'alone')
+    cleanups.push(() => second.release())
+    const taking = second.take(never)
+    for (const left of [9, 8, 9, 8, 7, 6, 5]) {
+      etcd.leases.set(first.lease, left)
+      await etcd.clock.advance(1_000)
+    }
+    await etcd.revokeLease(first.lease)
+    await etcd.clock.advance(1_000)
+    await taking
   })
 })
