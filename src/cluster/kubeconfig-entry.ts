@@ -38,12 +38,38 @@ export function readEntry({
   const cluster = named(document.clusters, text(found.cluster), 'cluster')
   if (cluster === undefined)
     throw new Error(`kubeconfig ${path}: the context "${name}" names no cluster of the file`)
-  if (cluster['insecure-skip-tls-verify'] === true) {
-    throw new Error(
-      `kubeconfig ${path}: insecure-skip-tls-verify is not supported, name a certificate-authority`,
-    )
+  const user = named(document.users, text(found.user), 'user') ?? {}
+  requireSupported(path, { cluster, user })
+  return { path, context: name, cluster, user }
+}
+
+/** What would be left out without a word, and what to do instead. */
+const unsupported = {
+  cluster: {
+    'insecure-skip-tls-verify': 'name a certificate-authority',
+    'proxy-url': 'set HTTPS_PROXY',
+  },
+  user: {
+    username: 'name a certificate or a token',
+    password: 'name a certificate or a token',
+    as: 'name a user with these rights',
+    'as-uid': 'name a user with these rights',
+    'as-groups': 'name a user with these rights',
+    'as-user-extra': 'name a user with these rights',
+  },
+} as const
+
+function requireSupported(path: string, entry: Pick<KubeconfigEntry, 'cluster' | 'user'>): void {
+  for (const part of ['cluster', 'user'] as const) {
+    for (const [field, instead] of Object.entries(unsupported[part])) {
+      if (saysNothing(entry[part][field])) continue
+      throw new Error(`kubeconfig ${path}: ${field} is not supported, ${instead}`)
+    }
   }
-  return { path, context: name, cluster, user: named(document.users, text(found.user), 'user') ?? {} }
+}
+
+function saysNothing(value: unknown): boolean {
+  return !value || (typeof value === 'object' && Object.keys(value).length === 0)
 }
 
 const plainCluster = [

@@ -87,6 +87,26 @@ describe('a kubeconfig', () => {
     expect(await found.credentials(never)).toMatchObject({ token: 'abc' })
   })
 
+  it.each([
+    ['proxy-url', {}, { 'proxy-url': 'http://proxy' }],
+    ['username', { username: 'ada' }, {}],
+    ['password', { password: 'secret' }, {}],
+    ['as', { as: 'ada' }, {}],
+    ['as-uid', { 'as-uid': '1' }, {}],
+    ['as-groups', { 'as-groups': ['a'] }, {}],
+    ['as-user-extra', { 'as-user-extra': { a: ['b'] } }, {}],
+  ])('with %s is refused, since it would go without', async (field, user, cluster) => {
+    writeFileSync(path, kubeconfig({ token: 'abc', ...user }, cluster))
+    await expect(fromKubeconfig({ path, clock })).rejects.toThrow(`config: ${field} is not supported, `)
+  })
+
+  it('may have fields that say nothing', async () => {
+    const user = { token: 'abc', username: '', 'as-groups': [], 'as-user-extra': {} }
+    writeFileSync(path, kubeconfig(user, { 'proxy-url': '', 'insecure-skip-tls-verify': false }))
+    const found = await fromKubeconfig({ path, clock })
+    expect(await found.credentials(never)).toMatchObject({ token: 'abc' })
+  })
+
   it('asks an exec plugin', async () => {
     const plugin = join(folder.path, 'plugin')
     const credential = {
