@@ -171,6 +171,8 @@ export type Encoded =
       length?(): number
       /** The same as gzip, for less than it takes to compress the slices, and how long it is without. These stay good. */
       zipped?(): Generator<Buffer, number>
+      /** What is answered instead when the beginning cannot be made. */
+      failed?(thrown: unknown): Extract<Encoded, { type: 'bytes' }>
     }
   | {
       readonly type: 'frames'

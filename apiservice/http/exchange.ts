@@ -8,7 +8,7 @@ import { endOfTurn } from '../../src/kernel/turn.ts'
 import type { ApiRequest, Encoded, RequestNotes, Responder } from '../contract.ts'
 import { auditIdOf, type RawRequest, type Sides, toApiRequest } from './request.ts'
 import type { RequestMetrics } from './request-metrics.ts'
-import { breakOff, type RawResponse, type ResponseHeaders, writeBody } from './respond.ts'
+import { breakOff, type RawResponse, type ResponseHeaders, type WithBody, writeBody } from './respond.ts'
 import { warningHeaders } from './warnings.ts'
 import { WatchStream } from './watch-stream.ts'
 
@@ -129,19 +129,39 @@ export class Exchanges {
     await endOfTurn()
     if (open.isGone) return
     const auditId = failed ? auditIdOf(raw) : request.notes.auditId
-    const headers = this.#headers(raw, encoded.code, { auditId, warnings })
+    const headersOf = (code: number): ResponseHeaders => this.#headers(raw, code, { auditId, warnings })
     if (encoded.type === 'frames') {
-      if (!failed) this.#watch(exchange, { request, encoded, headers })
+      if (!failed) this.#watch(exchange, { request, encoded, headers: headersOf(encoded.code) })
       return
     }
-    if (encoded.type === 'slices') this.#boundTime(open.response)
     const takes = { body: raw.method !== 'HEAD', gzip: takesGzip(raw), signal }
-    const written = writeBody(open.response, encoded, headers, takes)
+    let { code } = encoded
+    const write = (answer: WithBody): number | Promise<number> => {
+      code = answer.code
+      return writeBody(open.response, answer, headersOf(code), takes)
+    }
+    const written = encoded.type === 'slices' ? this.#long(open.response, encoded, write) : write(encoded)
     const bytes = typeof written === 'number' ? written : await written
     if (failed) return
     const seconds = (this.#options.clock.now() - startedMs) / 1000
-    this.#options.metrics.finished(request.info, encoded.code, { seconds, bytes })
-    this.#log(request, encoded.code, seconds)
+    this.#options.metrics.finished(request.info, code, { seconds, bytes })
+    this.#log(request, code, seconds)
+  }
+
+  /** A fault that is met before anything was sent is told to the client. */
+  async #long(
+    response: RawResponse,
+    encoded: Extract<Encoded, { type: 'slices' }>,
+    write: (answer: WithBody) => number | Promise<number>,
+  ): Promise<number> {
+    this.#boundTime(response)
+    try {
+      return await write(encoded)
+    } catch (thrown) {
+      if (response.headersSent || encoded.failed === undefined) throw thrown
+      this.#options.log.error('response failed', { error: errorText(thrown) })
+      return write(encoded.failed(thrown))
+    }
   }
 
   /** A reader that stalls in the middle of a list must not hold its objects for ever. */

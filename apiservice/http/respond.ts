@@ -37,11 +37,12 @@ const zippedBodies = new WeakMap<Buffer, Promise<Buffer>>()
 
 export type ClientTakes = { readonly body: boolean; readonly gzip: boolean }
 
-type WithBody = Exclude<Encoded, { type: 'frames' }>
+export type WithBody = Exclude<Encoded, { type: 'frames' }>
 
 /**
  * Writes a response with a body to its end. `headers` are added to those of the response. Answers how many bytes the
- * body has before it is compressed; at once when nothing needs to be waited for, as with most.
+ * body has before it is compressed; at once when nothing needs to be waited for, as with most. Throws before the head is
+ * sent when the beginning of a long body cannot be made.
  */
 export function writeBody(
   response: RawResponse,
@@ -73,10 +74,29 @@ function writeLong(
   if (takes.gzip && takes.body && zipped !== undefined) {
     return writeZipped(response, zipped(), { code, headers, takes })
   }
+  if (takes.body) {
+    const begun = begin(slices)
+    response.writeHead(code, headers)
+    return writeSlices(response, begun, takes)
+  }
   response.writeHead(code, headers)
-  if (takes.body) return writeSlices(response, slices, takes)
   response.end()
   return 0
+}
+
+/** The same slices, of which the first is made at once: when that fails, nothing has been sent. */
+function begin(slices: Iterable<Buffer>): Iterable<Buffer> {
+  const iterator = slices[Symbol.iterator]()
+  const first = iterator.next()
+  return going(iterator, first)
+}
+
+function* going(iterator: Iterator<Buffer>, first: IteratorResult<Buffer>): Generator<Buffer> {
+  try {
+    for (let step = first; !step.done; step = iterator.next()) yield step.value
+  } finally {
+    iterator.return?.()
+  }
 }
 
 type Opened = {

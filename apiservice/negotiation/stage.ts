@@ -20,7 +20,9 @@ const plainJson: Choice = { format: 'json', transform: undefined, pretty: false 
 export function render(clock: Clock): (next: Handler) => Responder {
   return next => async (request, signal) => {
     try {
-      return encodeReply(request, await next(request, signal), clock)
+      const encoded = encodeReply(request, await next(request, signal), clock)
+      if (encoded.type !== 'slices') return encoded
+      return { ...encoded, failed: thrown => encodeError(request, thrown) }
     } catch (thrown) {
       return encodeError(request, thrown)
     }
@@ -101,12 +103,14 @@ function wantsPretty(request: ApiRequest): boolean {
   return /^(curl|Wget|Mozilla\/5\.0)/.test(request.headers.get('user-agent')?.[0] ?? '')
 }
 
-function encodeError(request: ApiRequest, thrown: unknown): Encoded {
+function encodeError(request: ApiRequest, thrown: unknown): EncodedBytes {
   const error = thrown instanceof StatusError ? thrown : internal('the answer could not be encoded', thrown)
   return encodeStatus(request, error.code, error.toStatus())
 }
 
-function encodeStatus(request: ApiRequest, code: number, status: Status): Encoded {
+type EncodedBytes = Extract<Encoded, { type: 'bytes' }>
+
+function encodeStatus(request: ApiRequest, code: number, status: Status): EncodedBytes {
   // A Status is never transformed: whatever is asked for, people and machines look for the same fields in it.
   const asked = choicesOf(request.headers.get('accept')?.join(',')).find(c => c.transform === undefined)
   const choice = asked ?? plainJson

@@ -1,10 +1,14 @@
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
+import type { Reply } from '../../../../apiservice/contract.ts'
+import { render } from '../../../../apiservice/negotiation/stage.ts'
 import { issueClient } from '../../../../src/identity/certificate.ts'
+import { systemClock } from '../../../../src/kernel/clock.ts'
 import { prometheus } from '../../../../src/telemetry/prometheus.ts'
 import { protocols } from '../../../support/api-client.ts'
 import { bytes, httpFronts, lifetime, ok, recording, withBody } from '../../../support/http-front.ts'
 import { manualClock } from '../../../support/manual-clock.ts'
+import { aWidget, widgets } from '../../../support/widget.ts'
 
 const { start: aFront, close } = httpFronts()
 afterEach(close)
@@ -251,6 +255,26 @@ describe.each(protocols)('over %s', protocol => {
     await expect(front.client(protocol).send('/')).rejects.toThrow()
     expect(front.log.lines).toMatchObject([{ level: 'error', fields: { error: 'cell failed' } }])
     expect((await front.client(protocol).open('/')).status).toBe(200)
+  })
+
+  it.each(['/table', '/metadata', '/zipped'])('a long list that cannot be begun is a 500: %s', async path => {
+    const broken = { ...aWidget('broken'), body: Buffer.from('{') }
+    const items = Array.from({ length: 5_000 }, (_, i) => (i === 10 ? broken : aWidget(`w-${i}`)))
+    const reply: Reply = { type: 'list', served: widgets, items, revision: 9 }
+    const metrics = prometheus()
+    const front = await aFront(
+      render(systemClock)(() => Promise.resolve(reply)),
+      { metrics },
+    )
+    const as = path === '/metadata' ? 'PartialObjectMetadataList' : 'Table'
+    const accept = `application/json;as=${as};v=v1;g=meta.k8s.io`
+    const zip = path === '/zipped' ? { 'accept-encoding': 'gzip' } : {}
+    const answer = await front.client(protocol).send('/', { headers: { accept, ...zip } })
+    expect(answer).toMatchObject({ status: 500, json: { kind: 'Status', reason: 'InternalError' } })
+    expect(answer.headers).not.toHaveProperty('content-encoding')
+    expect(answer.headers).toMatchObject({ 'x-content-type-options': 'nosniff' })
+    expect(front.log.lines[0]).toMatchObject({ level: 'error', message: 'response failed' })
+    expect(await metrics.text()).toMatch(/^apiserver_request_total\{.*code="500".*\} 1$/m)
   })
 
   it('the certificates of the client are handed on as they were sent', async () => {
