@@ -1,9 +1,10 @@
 /** What a change starts from: the stored object as a request sees it. */
-import { applyDefaults } from '../../src/api/derive/validate.ts'
+import { applyDefaults, prune } from '../../src/api/derive/validate.ts'
 import type { AnyKind } from '../../src/api/kind.ts'
 import type { KubeObject } from '../../src/api/meta.ts'
 import { decodeBody } from '../../src/codec/object-bytes.ts'
-import type { StoredObject } from '../store-contract.ts'
+import { KeyMap } from '../../src/kernel/key-map.ts'
+import type { ObjectKey, StoredObject } from '../store-contract.ts'
 
 /** A kind as a request asks for it. */
 type Served = { readonly kind: AnyKind; readonly apiVersion: string }
@@ -14,7 +15,7 @@ export type Current = {
   /** As `object`, without defaults: what a patch is for. Nobody changes either. */
   readonly document: KubeObject
   readonly object: KubeObject
-  /** This process has written it, and so has pruned and validated it by the rules that hold now. */
+  /** This process has written it, and it is pruned and valid by the rules that hold now. */
   readonly isProven: boolean
 }
 
@@ -36,7 +37,7 @@ const maxBytes = 4 * 1024 * 1024
  * it is. When they are too many all are forgotten: what is changed again soon comes back.
  */
 export class WrittenObjects {
-  readonly #objects = new Map<StoredObject, Current>()
+  readonly #objects = new KeyMap<Current>()
   readonly #maxBytes: number
   #bytes = 0
 
@@ -45,7 +46,13 @@ export class WrittenObjects {
   }
 
   find(resource: Served, stored: StoredObject): Current | undefined {
-    const found = this.#objects.get(stored)
+    const last = this.last(resource, stored)
+    return last?.stored === stored ? last : undefined
+  }
+
+  /** What was written there last, by this process. */
+  last(resource: Served, key: ObjectKey): Current | undefined {
+    const found = this.#objects.get(key)
     if (found === undefined || found.document.apiVersion === resource.apiVersion) return found
     const { document, object } = found
     const { apiVersion } = resource
@@ -55,16 +62,22 @@ export class WrittenObjects {
 
   /** `object` was admitted in the place of `before`, and is stored as `stored`, of which it has every byte. */
   put(resource: Served, stored: StoredObject, object: KubeObject, before: Current): void {
-    if (this.#objects.delete(before.stored)) this.#bytes -= before.stored.body.length
+    this.#bytes -= this.#objects.get(stored)?.stored.body.length ?? 0
     if (this.#bytes + stored.body.length > this.#maxBytes) {
       this.#objects.clear()
       this.#bytes = 0
     }
     const document = withVersion(object, stored)
     const filled = applyDefaults(resource.kind, document, provenOf(before))
-    this.#objects.set(stored, { stored, document, object: filled, isProven: true })
+    const isProven = before.isProven || isPruned(resource.kind, document)
+    this.#objects.set(stored, { stored, document, object: filled, isProven })
     this.#bytes += stored.body.length
   }
+}
+
+/** What a change leaves as it was may be of a time when the kind had other fields. */
+function isPruned(kind: AnyKind, document: KubeObject): boolean {
+  return prune(kind, document).unknown.length === 0
 }
 
 /** As decoding it would have it. */

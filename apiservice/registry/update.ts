@@ -16,7 +16,7 @@ import { change, type Decision, settle } from './write.ts'
 export async function update(call: Call, signal: AbortSignal): Promise<Reply> {
   const { resource, request } = call
   const options = writeOptions('UpdateOptions', request.query)
-  const sent = await readObject(call, options.fieldValidation, await lastWritten(call))
+  const sent = await readObject(call, options.fieldValidation, lastProven(call))
   checkAddress(call, sent)
   const { dryRun } = options
   const ownership = ownershipOf(call, options.fieldManager, sent)
@@ -33,10 +33,10 @@ export async function update(call: Call, signal: AbortSignal): Promise<Reply> {
   }
 }
 
-/** What is there, if this process has written it: most of it is sent back. */
-async function lastWritten(call: Call): Promise<KubeObject | undefined> {
-  const stored = await call.parts.store.get(keyOf(call))
-  return stored && call.written.find(call.resource, stored)?.object
+/** What this process has last written there: most of it is sent back, also when another has changed it since. */
+function lastProven(call: Call): KubeObject | undefined {
+  const last = call.written.last(call.resource, keyOf(call))
+  return last && provenOf(last)
 }
 
 /** A PUT creates what it does not find only for kinds that say so, and not when it was made for an object that was. */

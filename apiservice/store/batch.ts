@@ -1,3 +1,4 @@
+import { KeyMap } from '../../src/kernel/key-map.ts'
 import type { Guard, ObjectKey, Revision, StoredObject, WriteResult } from '../store-contract.ts'
 import { bodyOf, encodeRecord, type LogRecord } from './record.ts'
 import type { LogEntry } from './record-log.ts'
@@ -26,23 +27,6 @@ type Found = {
 
 const empty = Buffer.alloc(0)
 
-/** By the parts of keys, which are hashed already, other than one text of all three. */
-class PendingKeys {
-  readonly #resources = new Map<string, Map<string, Map<string, Pending>>>()
-
-  get({ resource, namespace, name }: ObjectKey): Pending | undefined {
-    return this.#resources.get(resource)?.get(namespace)?.get(name)
-  }
-
-  set({ resource, namespace, name }: ObjectKey, pending: Pending): void {
-    const namespaces = this.#resources.get(resource) ?? new Map<string, Map<string, Pending>>()
-    if (namespaces.size === 0) this.#resources.set(resource, namespaces)
-    const names = namespaces.get(namespace) ?? new Map<string, Pending>()
-    if (names.size === 0) namespaces.set(namespace, names)
-    names.set(name, pending)
-  }
-}
-
 /**
  * The writes of one commit. Each is judged against the durable state and the writes before it in the batch: nothing
  * else can come between, since one batch is under way at a time.
@@ -52,7 +36,7 @@ export class Batch {
   readonly records: LogRecord[] = []
   readonly #timeline: Timeline
   readonly #at: number
-  readonly #pending = new PendingKeys()
+  readonly #pending = new KeyMap<Pending>()
   #next: Revision
   #before: Revision
 

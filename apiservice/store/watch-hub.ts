@@ -26,6 +26,8 @@ const bytesPerTurn = 4 * 1024 * 1024
 const bytesPerCall = 4 * 1024
 /** Commits wait for the listeners when so many events have not been handed out. */
 const maxBacklogEvents = 20_000
+/** What an event costs beside its body, as streams count it. */
+const bytesPerEvent = 512
 /** Commits that wait are handed out as one up to so many bytes of bodies: each watcher is written to once for all. */
 const joinedBytes = 128 * 1024
 
@@ -161,7 +163,7 @@ export class WatchHub {
     let count = 0
     let bytes = 0
     for (const { events } of this.#queue) {
-      bytes += bytesOf(events)
+      bytes += bytesOf(events) + events.length * bytesPerEvent
       if (count > 0 && (events.length === 0 || bytes > joinedBytes)) break
       count++
       if (events.length === 0) break

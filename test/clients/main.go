@@ -134,6 +134,7 @@ func writeAll(ctx context.Context, config *rest.Config, resources []served, obje
 	go func() {
 		defer close(restarted)
 		restartAt(&done, total/3, "SIGTERM")
+		time.Sleep(shortWatch)
 		restartAt(&done, total*2/3, "SIGKILL")
 	}()
 	for range writers {
@@ -163,6 +164,9 @@ func key(resource served) string {
 }
 
 var answers = bufio.NewScanner(os.Stdin)
+
+// shortWatch is longer than a watch has to last for client-go not to list again when it ends without an event.
+const shortWatch = 1500 * time.Millisecond
 
 // restartAt asks for a restart when so many changes are done, and goes on when the server is back.
 func restartAt(done *atomic.Int64, count int64, signal string) {

@@ -83,7 +83,7 @@ must(118, 'keeps idle connections longer than clients do', async () => {
   const { server } = suite
   const http1 = server.client('HTTP/1.1')
   const sockets = await servedBy(
-    'http.server.response.finish',
+    'http.server.request.start',
     message => [(message as { readonly socket: Timed }).socket],
     async () => {
       const { headers } = await http1.send('/version')

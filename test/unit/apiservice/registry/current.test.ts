@@ -105,3 +105,24 @@ it('a change of what was just written is judged as one of what was read', async 
   ])
   expect((await registry.send('GET', `${path}/a`)).body).toEqual(changed.body)
 })
+
+it('what a change left as it was is proven only when the kind still knows it', () => {
+  const written = new WrittenObjects()
+  const known = anImport('a')
+  const old: KubeObject = { ...known, spec: { ...Object(known.spec), gone: true } }
+  const provenAfter = (object: KubeObject): boolean | undefined => {
+    const version = stored(object, 2)
+    written.put(beta, version, object, currentOf(beta, stored(object, 1)))
+    return written.find(beta, version)?.isProven
+  }
+  expect([provenAfter(old), provenAfter(known)]).toEqual([false, true])
+})
+
+it('what this process last wrote is known by its key, also when another has changed it since', () => {
+  const written = new WrittenObjects()
+  const [before, after] = [stored(anImport('a'), 1), stored(anImport('a', 'new'), 2)]
+  written.put(beta, after, anImport('a', 'new'), currentOf(beta, before))
+  const { resource, namespace, name } = after
+  expect(written.last(beta, { resource, namespace, name })?.stored).toBe(after)
+  expect(written.last(beta, { resource, namespace, name: 'b' })).toBeUndefined()
+})
