@@ -118,13 +118,14 @@ async function writeZipped(
   }
   response.writeHead(code, headers)
   const begun = [first.value, second.value]
-  let length = 0
+  let length: number | undefined
   function* all(): Generator<Buffer> {
     yield* begun
     length = yield* slices
   }
-  await writeSlices(response, all(), { ...takes, gzip: false })
-  return length
+  const written = await writeSlices(response, all(), { ...takes, gzip: false })
+  // Of a list that was given up nobody knows how long it is without compression.
+  return length ?? written
 }
 
 type Whole = { readonly code: number; readonly body: Buffer | string; readonly headers: ResponseHeaders }

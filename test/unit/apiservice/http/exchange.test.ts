@@ -6,6 +6,7 @@ import { issueClient } from '../../../../src/identity/certificate.ts'
 import { systemClock } from '../../../../src/kernel/clock.ts'
 import { prometheus } from '../../../../src/telemetry/prometheus.ts'
 import { protocols } from '../../../support/api-client.ts'
+import { eventually } from '../../../support/eventually.ts'
 import { bytes, httpFronts, lifetime, ok, recording, withBody } from '../../../support/http-front.ts'
 import { manualClock } from '../../../support/manual-clock.ts'
 import { aWidget, widgets } from '../../../support/widget.ts'
@@ -220,6 +221,32 @@ describe.each(protocols)('over %s', protocol => {
     answer.cancel()
     await stopped.promise
     expect(made).toBeLessThan(1_000)
+  })
+
+  it('of a compressed list that was given up, what was written is counted', async () => {
+    const part = Buffer.alloc(1_000)
+    function* givenUp(giveUp: () => void): Generator<Buffer, number> {
+      yield* [part, part, part]
+      giveUp()
+      yield* [part, part]
+      return 1_000_000
+    }
+    const metrics = prometheus()
+    const front = await aFront(
+      async ({ notes }) => ({
+        type: 'slices',
+        code: 200,
+        headers: {},
+        slices: [],
+        zipped: () => givenUp(() => notes.giveUp(new Error('nobody waits'))),
+      }),
+      { metrics },
+    )
+    const answer = await front.client(protocol).open('/', { headers: { 'accept-encoding': 'gzip' } })
+    await eventually(async () =>
+      expect(await metrics.text()).toMatch(/^apiserver_response_sizes_sum\{.*\} 3000$/m),
+    )
+    answer.cancel()
   })
 
   it('a reader that stalls in the middle of a list is cut off in the end', async () => {
