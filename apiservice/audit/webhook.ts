@@ -53,7 +53,6 @@ export class AuditWebhook {
   #underWay = 0
   /** Events that were dropped since the server stops. */
   #lost = 0
-  #isClosed: boolean = false
   #bytes = 0
   #changed: PromiseWithResolvers<void> | undefined
   #isFailing: boolean = false
@@ -77,7 +76,7 @@ export class AuditWebhook {
   /** One event. Its request waits for what is answered, which `signal` ends. */
   write(line: string, signal: AbortSignal): Promise<void> | undefined {
     const isBlocking = this.#options.mode === 'blocking'
-    if (this.#isClosed) {
+    if (this.#stop.signal.aborted) {
       this.#drop('webhook', 1, 'the server has stopped')
       return undefined
     }
@@ -101,7 +100,6 @@ export class AuditWebhook {
     if (this.#options.mode === 'blocking' && this.#underWay === 0) this.#done.resolve()
     await this.#done.promise
     cancel()
-    this.#isClosed = true
     this.#stop.abort(new Error('the server has stopped'))
     const left = this.#waiting.length + this.#underWay
     if (left > 0) this.#drop('webhook', left, 'the server has stopped')
@@ -174,7 +172,7 @@ export class AuditWebhook {
     for (let attempt = 1; ; attempt++) {
       const refusal = await this.#post(body)
       // They have been counted as lost.
-      if (this.#isClosed) return
+      if (this.#stop.signal.aborted) return
       if (refusal === undefined) {
         this.#delivered.add({}, events.length)
         this.#recovered()

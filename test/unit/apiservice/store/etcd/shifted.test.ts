@@ -14,16 +14,21 @@ import { MemoryEtcd } from '../../../../support/memory-etcd.ts'
 const shift = 1_000_000
 const layout = new EtcdLayout('/a')
 
+/** A store as a restore leaves it, and the parts of a server that does not know of its shift. */
+async function restored() {
+  const client = new MemoryEtcd()
+  const settings = withDefaults({ clock: systemClock, log: silentLogger, metrics: noMetrics })
+  const parts = { client, layout, place: 'etcd://here', settings, shift: 0 }
+  await isMade(parts, never)
+  const value = Buffer.from(JSON.stringify({ format: 2, schema: 1, shift }))
+  await client.transact({ conditions: [], operations: [{ put: layout.format, value }] })
+  return parts
+}
+
 describe('an etcd whose revisions are shifted', () => {
   it('takes no revision from before for one of its own', async () => {
-    const etcd = new MemoryEtcd()
-    const settings = withDefaults({ clock: systemClock, log: silentLogger, metrics: noMetrics })
-    const unshifted = { client: etcd, layout, place: 'etcd', settings, shift: 0 }
-    await isMade(unshifted, never)
-    // As a restore leaves it.
-    const value = Buffer.from(JSON.stringify({ format: 2, schema: 1, shift }))
-    await etcd.transact({ conditions: [], operations: [{ put: layout.format, value }] })
-    const parts = { ...unshifted, client: new ShiftedEtcd(etcd, shift), shift }
+    const unshifted = await restored()
+    const parts = { ...unshifted, client: new ShiftedEtcd(unshifted.client, shift), shift }
     const store = new EtcdStore(parts, await load(parts, never, isMade))
     try {
       await store.opened(10_000)
@@ -44,12 +49,7 @@ describe('an etcd whose revisions are shifted', () => {
   })
 
   it('is not read by a server that took it for another one', async () => {
-    const etcd = new MemoryEtcd()
-    const settings = withDefaults({ clock: systemClock, log: silentLogger, metrics: noMetrics })
-    const parts = { client: etcd, layout, place: 'etcd://here', settings, shift: 0 }
-    await isMade(parts, never)
-    const value = Buffer.from(JSON.stringify({ format: 2, schema: 1, shift }))
-    await etcd.transact({ conditions: [], operations: [{ put: layout.format, value }] })
+    const parts = await restored()
     await expect(load(parts, never, isMade)).rejects.toThrow(
       'the store in etcd://here is another one by now: start the server again',
     )
