@@ -62,7 +62,7 @@ function byPath(parts: ChainParts): Handler {
     if (request.info.isResource) return resources(request, signal)
     for (const answer of parts.nonResources) {
       const reply = answer(request, signal)
-      if (reply !== undefined) return Promise.resolve(reply)
+      if (reply !== undefined) return reply
     }
     throw noSuchPath()
   }

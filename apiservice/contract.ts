@@ -185,8 +185,11 @@ export type Encoded =
 /** The whole chain. Never rejects: whatever goes wrong is a Status. */
 export type Responder = (request: ApiRequest, signal: AbortSignal) => Promise<Encoded>
 
-/** Answers a request, or throws a `StatusError`. The signal aborts when the client is gone or the deadline has passed. */
-export type Handler = (request: ApiRequest, signal: AbortSignal) => Promise<Reply>
+/**
+ * Answers a request, or throws a `StatusError`; at once when nothing has to be waited for. The signal aborts when the client
+ * is gone or the deadline has passed.
+ */
+export type Handler = (request: ApiRequest, signal: AbortSignal) => Reply | Promise<Reply>
 
 /** One stage of the chain: feels what comes below it, never what stands above. */
 export type Stage = (next: Handler) => Handler
@@ -256,10 +259,13 @@ export interface AdmissionPlugin {
   validate?(attributes: AdmissionAttributes, signal: AbortSignal): Promise<void>
 }
 
-/** All plugins in their order, as the registry calls them. */
+/** All plugins in their order, as the registry calls them; at once when there is none for what is asked. */
 export interface Admission {
-  mutate(attributes: AdmissionAttributes, signal: AbortSignal): Promise<KubeObject | undefined>
-  validate(attributes: AdmissionAttributes, signal: AbortSignal): Promise<void>
+  mutate(
+    attributes: AdmissionAttributes,
+    signal: AbortSignal,
+  ): KubeObject | undefined | Promise<KubeObject | undefined>
+  validate(attributes: AdmissionAttributes, signal: AbortSignal): void | Promise<void>
 }
 
 // ---- kinds that are not stored ----------------------------------------------------------------------------------

@@ -6,23 +6,39 @@ import type { KubeObject } from '../../src/api/meta.ts'
 import type { Admission, AdmissionAttributes, AdmissionPlugin } from '../contract.ts'
 
 export function makeAdmission(plugins: readonly AdmissionPlugin[]): Admission {
+  const mutating = plugins.filter(plugin => plugin.mutate !== undefined)
+  const validating = plugins.filter(plugin => plugin.validate !== undefined)
   return {
-    async mutate(attributes, signal) {
-      let object: KubeObject | undefined = attributes.object
-      for (const plugin of plugins) {
-        if (plugin.mutate === undefined) continue
-        const seen: AdmissionAttributes =
-          object === attributes.object ? attributes : { ...attributes, object }
-        if (plugin.handles(seen)) object = (await plugin.mutate(seen, signal)) ?? object
-      }
-      return object
-    },
-    async validate(attributes, signal) {
-      for (const plugin of plugins) {
-        if (plugin.validate !== undefined && plugin.handles(attributes)) {
-          await plugin.validate(attributes, signal)
-        }
-      }
-    },
+    // What none of them changes is what each of them sees.
+    mutate: (attributes, signal) =>
+      areAsked(mutating, attributes) ? mutated(mutating, attributes, signal) : attributes.object,
+    validate: (attributes, signal) =>
+      areAsked(validating, attributes) ? validated(validating, attributes, signal) : undefined,
   }
+}
+
+function areAsked(plugins: readonly AdmissionPlugin[], attributes: AdmissionAttributes): boolean {
+  for (const plugin of plugins) if (plugin.handles(attributes)) return true
+  return false
+}
+
+async function mutated(
+  plugins: readonly AdmissionPlugin[],
+  attributes: AdmissionAttributes,
+  signal: AbortSignal,
+): Promise<KubeObject | undefined> {
+  let { object } = attributes
+  for (const plugin of plugins) {
+    const seen: AdmissionAttributes = object === attributes.object ? attributes : { ...attributes, object }
+    if (plugin.handles(seen)) object = (await plugin.mutate?.(seen, signal)) ?? object
+  }
+  return object
+}
+
+async function validated(
+  plugins: readonly AdmissionPlugin[],
+  attributes: AdmissionAttributes,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const plugin of plugins) if (plugin.handles(attributes)) await plugin.validate?.(attributes, signal)
 }

@@ -48,7 +48,7 @@ export function authnStage(authenticators: readonly Authenticator[], options: Au
     }
   }
   return next => (request, signal) => {
-    const goOn = (user: UserInfo): Promise<Reply> =>
+    const goOn = (user: UserInfo): Reply | Promise<Reply> =>
       next(withoutCredentials(withUser(request, user), authenticators), signal)
     const user = whoSends(request, signal)
     return user instanceof Promise ? user.then(goOn) : goOn(user)

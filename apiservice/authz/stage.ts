@@ -11,14 +11,18 @@ type WatchReply = Extract<Reply, { type: 'watch' }>
 
 /** Throws the 403 of kube-apiserver unless the authorizer allows the request. */
 export function authzStage(authorizer: Authorizer): Stage {
-  return next => async (request, signal) => {
+  return next => (request, signal) => {
     const attributes = attributesOf(request)
+    const goOn = (decision: Decision): Reply | Promise<Reply> => {
+      const denied = refusalOf(attributes, decision)
+      note(request, denied)
+      if (denied !== undefined) throw denied
+      const replying = next(request, signal)
+      if (request.info.verb !== 'watch') return replying
+      return guarded(replying, authorizer, attributes)
+    }
     const decision = authorizer.authorize(attributes, signal)
-    const denied = refusalOf(attributes, decision instanceof Promise ? await decision : decision)
-    note(request, denied)
-    if (denied !== undefined) throw denied
-    const reply = await next(request, signal)
-    return reply.type === 'watch' ? guarded(reply, authorizer, attributes) : reply
+    return decision instanceof Promise ? decision.then(goOn) : goOn(decision)
   }
 }
 
@@ -44,8 +48,13 @@ function refusalOf(attributes: Attributes, decision: Decision): StatusError | un
   return decision.allowed === 'allow' ? undefined : refusal(attributes, decision.reason)
 }
 
-function guarded(reply: WatchReply, authorizer: Authorizer, attributes: Attributes): WatchReply {
-  if (authorizer.onChange === undefined) return reply
+async function guarded(
+  replying: Reply | Promise<Reply>,
+  authorizer: Authorizer,
+  attributes: Attributes,
+): Promise<Reply> {
+  const reply = await replying
+  if (authorizer.onChange === undefined || reply.type !== 'watch') return reply
   return {
     ...reply,
     open(sink, signal) {

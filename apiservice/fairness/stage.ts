@@ -8,7 +8,8 @@
  */
 import type { Clock } from '../../src/kernel/clock.ts'
 import type { Metrics } from '../../src/kernel/metrics.ts'
-import type { ApiRequest, Stage } from '../contract.ts'
+import { settle } from '../../src/kernel/settle.ts'
+import type { ApiRequest, Reply, Stage } from '../contract.ts'
 import { Level, type LevelLimits, type Seat } from './level.ts'
 import { ListWidths } from './list-widths.ts'
 import { exportLevels } from './metrics.ts'
@@ -59,21 +60,26 @@ export function fairness({ clock, metrics, limits = defaultLimits }: FairnessOpt
   const running: Running = { readOnly: 0, mutating: 0 }
   exportLevels(metrics, levels, running)
   const widths = new ListWidths()
-  return next => async (request, signal) => {
-    const entered = levels[levelOf(request)].enter(request.user.name, widths.estimate(request), signal)
-    const seat = entered instanceof Promise ? await entered : entered
-    count(running, request, 1)
-    let isKept = false
-    try {
-      const reply = await next(request, signal)
-      if (reply.type === 'list' && !signal.aborted) {
-        isKept = keepUntilSent(seat, widths.learn(request, reply), request, clock)
-      }
-      return reply
-    } finally {
-      count(running, request, -1)
-      if (!isKept) seat.release()
+  return next => (request, signal) => {
+    const enter = (seat: Seat): Reply | Promise<Reply> => {
+      count(running, request, 1)
+      return settle(
+        () => next(request, signal),
+        reply => {
+          count(running, request, -1)
+          const width = reply.type === 'list' && !signal.aborted ? widths.learn(request, reply) : 1
+          if (!keepUntilSent(seat, width, request, clock)) seat.release()
+          return reply
+        },
+        thrown => {
+          count(running, request, -1)
+          seat.release()
+          throw thrown
+        },
+      )
     }
+    const entered = levels[levelOf(request)].enter(request.user.name, widths.estimate(request), signal)
+    return entered instanceof Promise ? entered.then(enter) : enter(entered)
   }
 }
 

@@ -1,20 +1,26 @@
 import { errorText } from '../../src/kernel/abort.ts'
 import { internal, StatusError } from '../../src/kernel/errors.ts'
 import type { LogFields, Logger } from '../../src/kernel/log.ts'
-import type { Stage } from '../contract.ts'
+import { settle } from '../../src/kernel/settle.ts'
+import type { Reply, Stage } from '../contract.ts'
 
 /**
  * Turns whatever was thrown into a Status. A fault of ours is logged here with its stack; the client learns only that
  * it happened.
  */
 export function recover(log: Logger): Stage {
-  return next => async (request, signal) => {
-    try {
-      return await next(request, signal)
-    } catch (thrown) {
-      throw toStatusError(thrown, request.path, { log, signal })
-    }
-  }
+  return next => (request, signal) =>
+    settle(
+      () => next(request, signal),
+      asItIs,
+      thrown => {
+        throw toStatusError(thrown, request.path, { log, signal })
+      },
+    )
+}
+
+function asItIs(reply: Reply): Reply {
+  return reply
 }
 
 function toStatusError(thrown: unknown, path: string, at: { log: Logger; signal: AbortSignal }): StatusError {

@@ -83,7 +83,12 @@ export async function aRegistry(options: RegistryOptions): Promise<RegistryUnder
     views: options.views ?? new Map(),
     ...(options.authorize === undefined ? {} : { authorize: options.authorize }),
   })
-  const ask = (method: string, target: string, sent: SendOptions, warnings: string[]): Promise<Reply> => {
+  const ask = async (
+    method: string,
+    target: string,
+    sent: SendOptions,
+    warnings: string[],
+  ): Promise<Reply> => {
     const [path = '', query = ''] = target.split('?', 2)
     const parameters = new URLSearchParams(query)
     const request = anApiRequest({

@@ -40,7 +40,9 @@ function scene(limits: InFlightLimits, answer: (request: ApiRequest) => Reply = 
     )
   const handler = fairness({ clock, metrics, limits })(hangs)
   const send = (options: ApiRequestOptions = {}, signal = never): Promise<unknown> =>
-    handler(anApiRequest({ user: user('a'), ...options }), signal).catch((thrown: unknown) => thrown)
+    Promise.try(handler, anApiRequest({ user: user('a'), ...options }), signal).catch(
+      (thrown: unknown) => thrown,
+    )
   return {
     clock,
     metrics,

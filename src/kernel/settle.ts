@@ -1,0 +1,14 @@
+/** What `try` and `catch` do around a wait; at once when there is nothing to wait for. */
+export function settle<T, R>(
+  start: () => T | Promise<T>,
+  done: (value: T) => R,
+  failed: (thrown: unknown) => R,
+): R | Promise<R> {
+  let value: T | Promise<T>
+  try {
+    value = start()
+  } catch (thrown) {
+    return failed(thrown)
+  }
+  return value instanceof Promise ? value.then(done, failed) : done(value)
+}
