@@ -23,6 +23,7 @@ export type ExchangeOptions = {
 
 type Open = Bagged & {
   readonly response: RawResponse
+  isOver: boolean
   isGone: boolean
   watch: WatchStream | undefined
   notes: RequestNotes | undefined
@@ -58,10 +59,20 @@ export class Exchanges {
   }
 
   handle(raw: RawRequest, response: RawResponse, target: string): void {
-    const open: Open = { place: 0, response, isGone: false, watch: undefined, notes: undefined }
+    const open: Open = {
+      place: 0,
+      response,
+      isOver: false,
+      isGone: false,
+      watch: undefined,
+      notes: undefined,
+    }
     this.#open.add(open)
     const controller = new AbortController()
-    response.once('close', () => {
+    // Not `once`, which costs more than to see that it is.
+    response.on('close', () => {
+      if (open.isOver) return
+      open.isOver = true
       this.#open.remove(open)
       open.notes?.whenSent?.()
       if (!response.writableEnded) {

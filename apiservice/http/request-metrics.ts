@@ -1,6 +1,6 @@
 import { Counts } from '../../src/kernel/counts.ts'
 import type { Labels, MetricOptions, Metrics, Reading } from '../../src/kernel/metrics.ts'
-import type { RequestInfo } from '../contract.ts'
+import type { RequestInfo, ResourceVerb } from '../contract.ts'
 
 /** The names and buckets are kube-apiserver's, so that dashboards made for it work. */
 const durationBuckets = [
@@ -29,10 +29,17 @@ const sizeOptions: MetricOptions = {
 }
 const watchOptions: MetricOptions = { name: 'apiserver_longrunning_requests', help: 'Open watches.', labels }
 
-const shownVerbs: ReadonlyMap<string, string> = new Map([
-  ['create', 'POST'],
-  ['update', 'PUT'],
-])
+const shownVerbs: Readonly<Record<ResourceVerb | '', string>> = {
+  get: 'GET',
+  list: 'LIST',
+  watch: 'WATCH',
+  create: 'POST',
+  update: 'PUT',
+  patch: 'PATCH',
+  delete: 'DELETE',
+  deletecollection: 'DELETECOLLECTION',
+  '': '',
+}
 const plainMethods: ReadonlySet<string> = new Set([
   'GET',
   'HEAD',
@@ -50,6 +57,8 @@ const plainMethods: ReadonlySet<string> = new Set([
 export class RequestMetrics {
   readonly #served: ReadonlySet<string>
   readonly #series = new Map<string, Series>()
+  /** The same by resource, so that mostly no key has to be made: as few as there are verbs and versions. */
+  readonly #ofResource = new Map<string, Series[]>()
   readonly #slow
 
   constructor(metrics: Metrics, served: ReadonlySet<string>) {
@@ -94,14 +103,23 @@ export class RequestMetrics {
   }
 
   #seriesOf(info: RequestInfo): Series {
-    const target = this.#targetOf(info)
     const verb = verbOf(info)
+    if (!info.isResource) return this.#keyed(info, verb)
+    for (const series of this.#ofResource.get(info.resource) ?? none) {
+      if (series.isOf(info, verb)) return series
+    }
+    return this.#keyed(info, verb)
+  }
+
+  #keyed(info: RequestInfo, verb: string): Series {
+    const target = this.#targetOf(info)
     const key = `${verb} ${target.key} ${target.subresource}`
     const known = this.#series.get(key)
     if (known !== undefined) return known
     const { group, version, resource, subresource } = target
     const made = new Series({ verb, group, version, resource, subresource })
     this.#series.set(key, made)
+    this.#ofResource.set(resource, [...(this.#ofResource.get(resource) ?? none), made])
     return made
   }
 
@@ -115,17 +133,30 @@ export class RequestMetrics {
   }
 }
 
+type SeriesLabels = Labels & Omit<Target, 'key'> & { readonly verb: string }
+
 /** Everything that is counted for one set of labels. */
 class Series {
-  readonly labels: Labels
+  readonly labels: SeriesLabels
   readonly duration = new Counts(durationBuckets)
   readonly size = new Counts(sizeBuckets)
   readonly #codes = new Map<number, number>()
   watches = 0
   hasWatched: boolean = false
 
-  constructor(labels: Labels) {
+  constructor(labels: SeriesLabels) {
     this.labels = labels
+  }
+
+  isOf(info: Extract<RequestInfo, { isResource: true }>, verb: string): boolean {
+    const { labels } = this
+    return (
+      verb === labels.verb &&
+      info.resource === labels.resource &&
+      info.subresource === labels.subresource &&
+      info.version === labels.version &&
+      info.group === labels.group
+    )
   }
 
   count(code: number): void {
@@ -150,10 +181,12 @@ export function servedKey(group: string, version: string, plural: string): strin
 
 type Target = { key: string; group: string; version: string; resource: string; subresource: string }
 
+const none: readonly Series[] = []
 const nowhere: Target = { key: '', group: '', version: '', resource: '', subresource: '' }
 const subresources: ReadonlySet<string> = new Set(['status', 'scale', 'finalize'])
 
 function verbOf(info: RequestInfo): string {
-  const upper = shownVerbs.get(info.verb) ?? info.verb.toUpperCase()
-  return info.isResource || plainMethods.has(upper) ? upper : 'OTHER'
+  if (info.isResource) return shownVerbs[info.verb]
+  const upper = info.verb.toUpperCase()
+  return plainMethods.has(upper) ? upper : 'OTHER'
 }

@@ -23,21 +23,31 @@ export function toRequestInfo(method: string, path: string, query: URLSearchPara
   }
   const group = prefix === 3 ? (parts[1] ?? '') : ''
   const version = parts[prefix - 1] ?? ''
-  const rest = parts.slice(prefix)
-  const byPath = rest[0] === 'watch' && rest.length > 1
-  const target = targetOf(byPath ? rest.slice(1) : rest)
+  const byPath = parts[prefix] === 'watch' && parts.length > prefix + 1
+  const target = targetOf(parts, byPath ? prefix + 1 : prefix)
+  const { namespace, resource, subresource } = target
   const verb = byPath && method === 'GET' ? 'watch' : verbOf(method, target.name, query)
-  const name = nameOf(verb, target, query)
-  return { isResource: true, verb, path, group, version, ...target, name, ...selectorsOf(verb, query) }
+  const name = nameOf(verb, target.name, query)
+  const info = {
+    isResource: true,
+    verb,
+    path,
+    group,
+    version,
+    namespace,
+    resource,
+    subresource,
+    name,
+  } as const
+  return verbsOfMany.has(verb) ? { ...info, ...selectorsOf(query) } : info
 }
 
 const verbsOfMany: ReadonlySet<string> = new Set(['list', 'watch', 'deletecollection'])
 
-function selectorsOf(
-  verb: string,
-  query: URLSearchParams,
-): { readonly labelSelector?: string; readonly fieldSelector?: string } {
-  if (!verbsOfMany.has(verb)) return {}
+function selectorsOf(query: URLSearchParams): {
+  readonly labelSelector?: string
+  readonly fieldSelector?: string
+} {
   const labelSelector = query.get('labelSelector') ?? ''
   const fieldSelector = query.get('fieldSelector') ?? ''
   return {
@@ -52,21 +62,29 @@ function prefixLength(root: string | undefined): number {
   return root === 'apis' ? 3 : 0
 }
 
-function nameOf(verb: string, target: Target, query: URLSearchParams): string {
-  if (target.name !== '') return target.name
+function nameOf(verb: string, name: string, query: URLSearchParams): string {
+  if (name !== '') return name
   return verb === 'list' || verb === 'watch' ? selectedName(query) : ''
 }
 
 type Target = { namespace: string; resource: string; subresource: string; name: string }
 
-/** Reads `namespaces/<ns>/<plural>/<name>/<subresource>`. A namespace itself is also in its own namespace, for RBAC. */
-function targetOf(parts: readonly string[]): Target {
-  const inNamespace = parts[0] === 'namespaces' && parts.length > 1
-  const namespace = inNamespace ? (parts[1] ?? '') : ''
-  const scoped = inNamespace && parts.length > 2 && !namespaceSubresources.has(parts[2] ?? '')
-  const [resource = '', name = '', ...subresource] = scoped ? parts.slice(2) : parts
-  // Deeper paths belong to subresources that proxy; none is served, so the joined rest is never found.
-  return { namespace, resource, name, subresource: subresource.join('/') }
+/**
+ * Reads `namespaces/<ns>/<plural>/<name>/<subresource>` from a part on. A namespace itself is also in its own namespace, for
+ * RBAC.
+ */
+function targetOf(parts: readonly string[], from: number): Target {
+  const isInNamespace = parts[from] === 'namespaces' && parts.length > from + 1
+  const isScoped =
+    isInNamespace && parts.length > from + 2 && !namespaceSubresources.has(parts[from + 2] ?? '')
+  const at = isScoped ? from + 2 : from
+  return {
+    namespace: isInNamespace ? (parts[from + 1] ?? '') : '',
+    resource: parts[at] ?? '',
+    name: parts[at + 1] ?? '',
+    // Deeper paths belong to subresources that proxy; none is served, so the joined rest is never found.
+    subresource: parts.length > at + 3 ? parts.slice(at + 2).join('/') : (parts[at + 2] ?? ''),
+  }
 }
 
 function verbOf(method: string, name: string, query: URLSearchParams): ResourceVerb | '' {

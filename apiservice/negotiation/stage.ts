@@ -43,9 +43,14 @@ export const requireAcceptable: Stage = next => (request, signal) => {
 }
 
 function chosen(request: ApiRequest): Choice | undefined {
-  const choices = choicesOf(request.headers.get('accept')?.join(','))
+  const choices = choicesOf(acceptOf(request))
   // There is no way to tell where a frame of YAML ends.
   return request.info.verb === 'watch' ? choices.find(choice => choice.format === 'json') : choices[0]
+}
+
+function acceptOf({ headers }: ApiRequest): string | undefined {
+  const lines = headers.get('accept')
+  return lines?.length === 1 ? lines[0] : lines?.join(',')
 }
 
 /** Lists and single objects as metadata have different names, and one is not taken for the other. */
@@ -112,7 +117,7 @@ type EncodedBytes = Extract<Encoded, { type: 'bytes' }>
 
 function encodeStatus(request: ApiRequest, code: number, status: Status): EncodedBytes {
   // A Status is never transformed: whatever is asked for, people and machines look for the same fields in it.
-  const asked = choicesOf(request.headers.get('accept')?.join(',')).find(c => c.transform === undefined)
+  const asked = choicesOf(acceptOf(request)).find(c => c.transform === undefined)
   const choice = asked ?? plainJson
   const retryAfter = status.details?.retryAfterSeconds ?? 0
   return {

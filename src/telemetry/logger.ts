@@ -31,6 +31,7 @@ function wrapped(root: Pino, bound: LogFields = {}): Logger {
   const at =
     (level: 'error' | 'warn' | 'info' | 'debug') =>
     (message: string, fields: LogFields = {}): void => {
+      if (!root.isLevelEnabled(level)) return
       const overrides = Object.keys(fields).some(key => Object.hasOwn(bound, key))
       if (overrides) root[level]({ ...bound, ...fields }, message)
       else inner[level](fields, message)
