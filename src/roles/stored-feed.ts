@@ -1,4 +1,4 @@
-import type { Follow, Follower, StoredObject } from '../../apiservice/store-contract.ts'
+import type { Follow, Follower, StoredObject, StoreEvent } from '../../apiservice/store-contract.ts'
 import type { ObjectMeta } from '../api/meta.ts'
 import { decodeBody, keyBytes, uidAtStart } from '../codec/object-bytes.ts'
 import { errorText, sleep } from '../kernel/abort.ts'
@@ -12,7 +12,8 @@ const retryMs = 1000
 
 /**
  * The objects of a server's own store. Most are neither owned nor being deleted, which their bytes tell: those are not
- * parsed, for the store tells of every write. A store that is away when it is first asked is asked again until it answers.
+ * parsed, and told of only when they come, for whatever else changes in them is nothing to their owners. A store that is
+ * away when it is first asked is asked again until it answers.
  */
 export function storedFeed(follow: Follow, { clock, log }: FeedOptions): ObjectFeed {
   return async (resources, listener, signal) => {
@@ -30,32 +31,60 @@ export function storedFeed(follow: Follow, { clock, log }: FeedOptions): ObjectF
 }
 
 function followerOf(listener: FeedListener): Follower {
+  /** Those that were told of as owned or being deleted. */
+  const telling = new Set<string>()
+  const note = (object: StoredObject): boolean => {
+    const tells = isTelling(object.body)
+    if (tells) telling.add(idOf(object))
+    return tells
+  }
+  /** Whether an object that tells nothing was there before and told nothing then. */
+  const wasPlain = ({ object, previous }: StoreEvent): boolean =>
+    previous !== undefined && (telling.size === 0 || !telling.delete(idOf(object)))
   return {
-    reset: items => listener.reset(items.map(seen)),
+    reset: items => {
+      telling.clear()
+      listener.reset(items.map(object => seen(object, note(object))))
+    },
     events: batch => {
-      for (const { type, object } of batch) {
-        if (type === 'PUT') listener.put(seen(object))
-        else listener.removed(seen(object))
+      for (const event of batch) {
+        const { type, object } = event
+        const tells = note(object)
+        if (type === 'DELETE') {
+          telling.delete(idOf(object))
+          listener.removed(seen(object, tells))
+        } else if (tells || !wasPlain(event)) listener.put(seen(object, tells))
       }
     },
   }
 }
 
-function seen(object: StoredObject): Seen {
-  return { resource: object.resource, metadata: metadataOf(object) }
+function idOf({ resource, namespace, name }: StoredObject): string {
+  return `${resource}/${namespace}/${name}`
 }
 
-const telling = ['ownerReferences', 'finalizers', 'deletionTimestamp'].map(keyBytes)
+function seen(object: StoredObject, tells: boolean): Seen {
+  return { resource: object.resource, metadata: tells ? parsed(object) : plain(object) }
+}
 
-function metadataOf({ revision, namespace, name, body }: StoredObject): ObjectMeta {
+const ownersKey = keyBytes('ownerReferences')
+const deletionKey = keyBytes('deletionTimestamp')
+
+/** Finalizers alone hold up nothing. */
+function isTelling(body: Buffer): boolean {
+  return body.includes(ownersKey) || body.includes(deletionKey)
+}
+
+function plain(object: StoredObject): ObjectMeta {
+  const { revision, namespace, name, body } = object
   const uid = uidAtStart(body)
-  if (uid === undefined || telling.some(key => body.includes(key))) return parsed(revision, body)
+  if (uid === undefined) return parsed(object)
   const resourceVersion = String(revision)
   return namespace === '' ? { name, uid, resourceVersion } : { namespace, name, uid, resourceVersion }
 }
 
-function parsed(revision: number, body: Buffer): ObjectMeta {
-  const { metadata } = decodeBody('', '', { revision, body })
+function parsed(object: StoredObject): ObjectMeta {
+  const { metadata } = decodeBody('', '', object)
   const { managedFields: _fields, annotations: _annotations, labels: _labels, ...meta } = metadata
   return meta
 }

@@ -1,8 +1,8 @@
 import type { ObjectMeta } from '../api/meta.ts'
 
 /**
- * One object as far as its owners and its deletion go: its metadata has its names, its uid and its version, and its
- * ownerReferences, finalizers and deletionTimestamp where it has any.
+ * One object as far as its owners and its deletion go: its metadata has its names, its uid and its version, and where it
+ * has ownerReferences or a deletionTimestamp these and its finalizers.
  */
 export type Seen = {
   /** `<plural>.<group>`, the plural alone in the core group. */
@@ -19,8 +19,9 @@ export interface FeedListener {
 }
 
 /**
- * Tells of all objects of some resources, and then of every change of them in their order, until the signal aborts.
- * Resolves after the first `reset`.
+ * Tells of all objects of some resources, and then of every change of them in their order, until the signal aborts; of
+ * changes between two states without ownerReferences and deletionTimestamp it need not tell. Resolves after the first
+ * `reset`.
  */
 export type ObjectFeed = (
   resources: readonly string[],

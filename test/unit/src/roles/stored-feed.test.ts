@@ -66,6 +66,52 @@ it('tells what there is and every change, with what owners and deletions need', 
   expect(told).toHaveLength(4)
 })
 
+it('tells of no change between two states in which owners and deletion are nothing', async () => {
+  const { store, told, follow, stop } = await followed()
+  const meta = { name: 'web', namespace: 'shop', uid }
+  const owners = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'app', uid: 'u-2' }]
+  await store.create(key('web'), body(meta))
+  await store.create(key('db'), body({ ...meta, name: 'db', ownerReferences: owners }))
+  await follow()
+  told.length = 0
+  const states: object[] = [
+    { labels: { app: 'b' } },
+    { finalizers: ['a/b'] },
+    { ownerReferences: owners },
+    { ownerReferences: owners, labels: { app: 'c' } },
+    { labels: { app: 'd' } },
+    { labels: { app: 'e' } },
+    { finalizers: ['a/b'], deletionTimestamp: '2026-01-02T03:04:05Z' },
+    { finalizers: ['a/b'] },
+    {},
+  ]
+  let last = 2
+  for (const state of states) {
+    const updated = await store.update(key('web'), last, body({ ...meta, ...state }))
+    last = store.revision()
+    expect(updated).toMatchObject({ done: true, object: { revision: last } })
+  }
+  await settled()
+  const at = (resourceVersion: number, more: object = {}) => ({
+    resource: 'configmaps',
+    metadata: { ...meta, resourceVersion: String(resourceVersion), ...more },
+  })
+  expect(told).toEqual([
+    at(6, { ownerReferences: owners }),
+    at(7, { ownerReferences: owners }),
+    at(8),
+    at(10, { finalizers: ['a/b'], deletionTimestamp: '2026-01-02T03:04:05Z' }),
+    at(11),
+  ])
+  told.length = 0
+  await store.delete(key('db'), 3)
+  await store.create(key('db'), body({ ...meta, name: 'db' }))
+  await store.update(key('db'), 14, body({ ...meta, name: 'db', labels: {} }))
+  await settled()
+  expect(told).toEqual([{ removed: at(13, { name: 'db', ownerReferences: owners }) }, at(14, { name: 'db' })])
+  stop.abort()
+})
+
 it('takes the uid of the object itself, wherever it stands', async () => {
   const { store, told, follow, stop } = await followed()
   const other = '11111111-1111-1111-1111-111111111111'
