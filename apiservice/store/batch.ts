@@ -14,16 +14,13 @@ export type Write = { readonly key: ObjectKey; readonly guard?: Guard | undefine
 /** What a write finds once its batch is durable. A version of the batch itself is the index of its record. */
 export type Outcome = {
   readonly done: boolean
-  readonly version: StoredObject | number | undefined
+  readonly version: Version
   readonly isGuarded?: true
 }
 
-type Pending = { readonly index: number; readonly record: LogRecord }
+type Version = StoredObject | number | undefined
 
-type Found = {
-  readonly version: StoredObject | number | undefined
-  readonly current: { readonly revision: Revision; readonly body: Buffer } | undefined
-}
+type Last = { readonly revision: Revision; readonly body: Buffer }
 
 const empty = Buffer.alloc(0)
 
@@ -36,7 +33,8 @@ export class Batch {
   readonly records: LogRecord[] = []
   readonly #timeline: Timeline
   readonly #at: number
-  readonly #pending = new KeyMap<Pending>()
+  /** Which record of the batch is the last one of a key. */
+  readonly #pending = new KeyMap<number>()
   #next: Revision
   #before: Revision
 
@@ -54,46 +52,47 @@ export class Batch {
 
   add(write: Write): Outcome {
     const { guard } = write
-    if (guard !== undefined && this.#find(guard.key).current?.revision !== guard.revision) {
+    if (guard !== undefined && this.#current(this.#find(guard.key))?.revision !== guard.revision) {
       return { done: false, version: undefined, isGuarded: true }
     }
-    const { version, current } = this.#find(write.key)
+    const version = this.#find(write.key)
+    const current = this.#current(version)
     const isExpected = write.verb === 'create' ? current === undefined : current?.revision === write.expected
     if (!isExpected) return { done: false, version }
-    return this.#append(write, current)
+    return { done: true, version: this.#append(write, current) }
   }
 
   /** What is at the key by now. */
-  #find(key: ObjectKey): Found {
-    const pending = this.#pending.get(key)
-    const version = pending === undefined ? this.#timeline.current(key) : indexOf(pending)
-    return { version, current: typeof version === 'number' ? pending?.record : version }
+  #find(key: ObjectKey): Version {
+    const index = this.#pending.get(key)
+    if (index === undefined) return this.#timeline.current(key)
+    return this.records[index]?.type === 'PUT' ? index : undefined
   }
 
-  #append(write: Write, last: { revision: Revision; body: Buffer } | undefined): Outcome {
+  #current(version: Version): Last | undefined {
+    return typeof version === 'number' ? this.records[version] : version
+  }
+
+  /** The index of the new record. */
+  #append(write: Write, last: Last | undefined): number {
     const revision = this.#next++
-    const head = {
-      type: write.verb === 'delete' ? ('DELETE' as const) : ('PUT' as const),
+    const record: LogRecord = {
+      type: write.verb === 'delete' ? 'DELETE' : 'PUT',
       at: this.#at,
       revision,
       before: this.#before,
       previous: last?.revision ?? 0,
       key: write.key,
+      body: write.body ?? last?.body ?? empty,
     }
-    const value = encodeRecord({ ...head, body: write.body ?? last?.body ?? empty })
-    const record = { ...head, body: bodyOf(value) }
+    const value = encodeRecord(record)
     const index = this.records.length
     this.#before = revision
-    this.#pending.set(write.key, { index, record })
+    this.#pending.set(write.key, index)
     this.entries.push({ revision, value })
-    this.records.push(record)
-    return { done: true, version: index }
+    this.records.push({ ...record, body: bodyOf(value) })
+    return index
   }
-}
-
-/** The version that the batch leaves so far, if it leaves one. */
-function indexOf(pending: Pending): number | undefined {
-  return pending.record.type === 'PUT' ? pending.index : undefined
 }
 
 /** The answer to a write, once the records of its batch have become `objects`. */

@@ -24,15 +24,27 @@ export type Slot = ObjectKey & {
 
 /**
  * Order of UTF-8 bytes, which etcd and LevelDB sort by. JavaScript's own order differs from it only where a surrogate
- * meets U+E000 or above.
+ * meets U+E000 or above: there the surrogate, one half of U+10000 or above, is the greater.
  */
 export function compareText(a: string, b: string): number {
-  if (a === b) return 0
-  if (high.test(a) && high.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b))
-  return a < b ? -1 : 1
+  const shared = Math.min(a.length, b.length)
+  for (let at = 0; at < shared; at++) {
+    const left = a.charCodeAt(at)
+    const right = b.charCodeAt(at)
+    if (left === right) continue
+    return isSurrogate(left) === isSurrogate(right) || Math.min(left, right) < firstSurrogate
+      ? left - right
+      : right - left
+  }
+  return a.length - b.length
 }
 
-const high = /[\ud800-\uffff]/
+const firstSurrogate = 0xd800
+const lastSurrogate = 0xdfff
+
+function isSurrogate(code: number): boolean {
+  return code >= firstSurrogate && code <= lastSurrogate
+}
 
 /** As in a key `namespace/name`: all of `a-b` comes before `a`. */
 function compareNamespaces(a: string, b: string): number {

@@ -148,8 +148,8 @@ class RevisionStore implements Store {
     await this.#committer.log.close()
   }
 
-  async #write(write: Write): Promise<WriteResult> {
-    if ((write.body?.length ?? 0) > maxBodyBytes) throw tooLarge(maxBodyBytes)
+  #write(write: Write): Promise<WriteResult> {
+    if ((write.body?.length ?? 0) > maxBodyBytes) return Promise.reject(tooLarge(maxBodyBytes))
     return this.#committer.submit(write)
   }
 

@@ -31,6 +31,25 @@ describe('a record', () => {
     )
   })
 
+  it('lies on the disk as every release has written it', () => {
+    const record = {
+      at: 1.5e12,
+      revision: 2 ** 33 + 7,
+      before: 6,
+      previous: 5,
+      body: Buffer.from('"name":"web"}'),
+    }
+    const key = { resource: 'configmaps', namespace: 'shop', name: 'web' }
+    const put = encodeRecord({ type: 'PUT', ...record, key })
+    const deleted = encodeRecord({ type: 'DELETE', ...record, key: { ...key, name: 'w\u00e9b\u{1f600}' } })
+    expect([put, deleted].map(value => value.toString('hex'))).toEqual([
+      '0101000a000400034275d3ef7980000042000000003800004018000000000000401400000000000' +
+        '08249a64b636f6e6669676d61707373686f70776562226e616d65223a22776562227d',
+      '0102000a000400084275d3ef7980000042000000003800004018000000000000401400000000000' +
+        '0fd9ad420636f6e6669676d61707373686f7077c3a962f09f9880226e616d65223a22776562227d',
+    ])
+  })
+
   it('hands out its body without a copy, and keeps no memory beside its own', () => {
     const value = encodeRecord({
       type: 'PUT',
