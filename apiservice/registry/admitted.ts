@@ -14,6 +14,8 @@ export type Write = {
   readonly object: KubeObject
   /** What it replaces, as it is stored; absent on create. */
   readonly old?: KubeObject
+  /** The same with its resourceVersion, for admission. */
+  readonly replaced?: KubeObject
   /** The old object where it is known to be good: what is the very same in the new one is, too. */
   readonly proven?: KubeObject | undefined
   /** Where the client named owners. */
@@ -30,19 +32,19 @@ export type Write = {
 export async function admitted(call: Call, write: Write, signal: AbortSignal): Promise<KubeObject> {
   const { parts, resource, pace, subresource } = call
   const { kind } = resource
-  const { old, proven, dryRun, ownership } = write
+  const { old, replaced, proven, dryRun, ownership } = write
   checkDepth(kind, write.object)
   const defaulted = applyDefaults(kind, write.object, proven)
   refuse(resource, defaulted, old, validateSchema(kind, defaulted, proven))
-  await pace.rest()
+  if (pace.isDue) await pace.rest()
   const owned = withManagers(defaulted, ownership(defaulted, old))
-  await pace.rest()
+  if (pace.isDue) await pace.rest()
   const prepared = subresource === '' ? kind.prepare(owned, old) : owned
   const attributes = (object: KubeObject) =>
     attributesOf(call, old === undefined ? 'CREATE' : 'UPDATE', dryRun, {
       name: object.metadata.name,
       object,
-      ...(old === undefined ? {} : { oldObject: old }),
+      ...(replaced === undefined ? {} : { oldObject: replaced }),
     })
   const mutated = (await parts.admission.mutate(attributes(prepared), signal)) ?? prepared
   const object = old === undefined ? mutated : withGeneration(kind, mutated, old)

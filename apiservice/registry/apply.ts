@@ -68,7 +68,7 @@ async function applyToCurrent(
 ): Promise<StoredObject> {
   const decide = async (current: Current): Promise<Decision> => {
     const outcome = await applyTo(call, current.object, applied, options)
-    await call.pace.rest()
+    if (call.pace.isDue) await call.pace.rest()
     checkAddress(call, outcome.object)
     checkUid(call.resource, applied.metadata, current.object.metadata)
     checkVersion(call.resource, outcome.object.metadata, current.object.metadata)
@@ -96,7 +96,7 @@ async function createApplied(
   }
   const live = { apiVersion: resource.apiVersion, kind: resource.kind.kind, metadata: { name } }
   const { object, managers } = await applyTo(call, live, applied, options)
-  await call.pace.rest()
+  if (call.pace.isDue) await call.pace.rest()
   return createObject(call, object, { dryRun: options.dryRun, ownership: () => managers }, signal)
 }
 
@@ -116,7 +116,7 @@ async function applyTo(
   let outcome = await pace.through(applySteps({ ...application, force: options.force }))
   if (outcome.type === 'conflict') {
     const { conflicts } = outcome
-    await pace.rest()
+    if (pace.isDue) await pace.rest()
     const left = isKubectl ? unexplained(kind, live, conflicts) : conflicts
     if (left.length > 0) throw await pace.through(applyConflict(left))
     outcome = await pace.through(applySteps({ ...application, force: true }))
@@ -130,7 +130,7 @@ async function readConfig(call: Call, { fieldValidation }: ApplyOptions): Promis
   const { resource, request } = call
   const { value, duplicates } = await decode(await request.body())
   request.notes.document = value
-  await call.pace.rest()
+  if (call.pace.isDue) await call.pace.rest()
   if (!isRecord(value)) throw badRequest('error decoding YAML: the configuration is not an object')
   const { apiVersion, kind } = value
   if (apiVersion !== resource.apiVersion || kind !== resource.kind.kind) {

@@ -5,7 +5,7 @@ import type { Reply } from '../contract.ts'
 import type { StoredObject, WriteResult } from '../store-contract.ts'
 import { admitted } from './admitted.ts'
 import { checkNamespace, readObject } from './document.ts'
-import { guarded } from './guard.ts'
+import { checkGuard, guardOf } from './guard.ts'
 import { writeOptions } from './options.ts'
 import { type Ownership, ownershipOf } from './ownership.ts'
 import { type Call, keyOf } from './parts.ts'
@@ -95,7 +95,11 @@ async function tryCreate(call: Call, object: KubeObject, { dryRun }: CreateConte
   const { store } = call.parts
   const key = keyOf(call, object.metadata.name)
   const { body } = encodeFor(call, object)
-  if (!dryRun) return guarded(call, guard => store.create(key, body, guard))
+  if (!dryRun) {
+    const result = await store.create(key, body, guardOf(call))
+    checkGuard(call, result)
+    return result
+  }
   const current = await store.get(key)
   return current === undefined
     ? { done: true, object: { ...key, revision: 0, body } }

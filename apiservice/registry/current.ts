@@ -5,6 +5,7 @@ import type { KubeObject } from '../../src/api/meta.ts'
 import { decodeBody } from '../../src/codec/object-bytes.ts'
 import { KeyMap } from '../../src/kernel/key-map.ts'
 import type { ObjectKey, StoredObject } from '../store-contract.ts'
+import { withoutVersion } from './strategy.ts'
 
 /** A kind as a request asks for it. */
 type Served = { readonly kind: AnyKind; readonly apiVersion: string }
@@ -15,18 +16,26 @@ export type Current = {
   /** As `object`, without defaults: what a patch is for. Nobody changes either. */
   readonly document: KubeObject
   readonly object: KubeObject
+  /** As `object`, without resourceVersion: as states are compared and stored. */
+  readonly bare: KubeObject
   /** This process has written it, and it is pruned and valid by the rules that hold now. */
   readonly isProven: boolean
 }
 
 export function currentOf({ kind, apiVersion }: Served, stored: StoredObject): Current {
   const document = decodeBody(apiVersion, kind.kind, stored)
-  return { stored, document, object: applyDefaults(kind, document), isProven: false }
+  const object = applyDefaults(kind, document)
+  return { stored, document, object, bare: withoutVersion(object), isProven: false }
 }
 
-/** What of the object needs no second look; undefined when everything does. */
+/** What of the object, with its resourceVersion, needs no second look; undefined when everything does. */
 export function provenOf({ isProven, object }: Current): KubeObject | undefined {
   return isProven ? object : undefined
+}
+
+/** As `provenOf`, of the object without its resourceVersion. */
+export function provenBareOf({ isProven, bare }: Current): KubeObject | undefined {
+  return isProven ? bare : undefined
 }
 
 /** Of the bodies: the objects themselves take twice to three times that. */
@@ -54,10 +63,11 @@ export class WrittenObjects {
   last(resource: Served, key: ObjectKey): Current | undefined {
     const found = this.#objects.get(key)
     if (found === undefined || found.document.apiVersion === resource.apiVersion) return found
-    const { document, object } = found
+    const { document, object, bare } = found
     const { apiVersion } = resource
     const served = { ...document, apiVersion }
-    return { ...found, document: served, object: object === document ? served : { ...object, apiVersion } }
+    const filled = object === document ? served : { ...object, apiVersion }
+    return { ...found, document: served, object: filled, bare: { ...bare, apiVersion } }
   }
 
   /** `object` was admitted in the place of `before`, and is stored as `stored`, of which it has every byte. */
@@ -67,10 +77,11 @@ export class WrittenObjects {
       this.#objects.clear()
       this.#bytes = 0
     }
+    const bare = applyDefaults(resource.kind, object, provenBareOf(before))
     const document = withVersion(object, stored)
-    const filled = applyDefaults(resource.kind, document, provenOf(before))
+    const filled = bare === object ? document : withVersion(bare, stored)
     const isProven = before.isProven || isPruned(resource.kind, document)
-    this.#objects.set(stored, { stored, document, object: filled, isProven })
+    this.#objects.set(stored, { stored, document, object: filled, bare, isProven })
     this.#bytes += stored.body.length
   }
 }
@@ -80,13 +91,6 @@ function isPruned(kind: AnyKind, document: KubeObject): boolean {
   return prune(kind, document).unknown.length === 0
 }
 
-/** As decoding it would have it. */
-function withVersion({ apiVersion, kind, metadata, ...rest }: KubeObject, stored: StoredObject): KubeObject {
-  const { resourceVersion: _before, ...meta } = metadata
-  return {
-    apiVersion,
-    kind,
-    metadata: { resourceVersion: String(stored.revision), ...meta },
-    ...rest,
-  }
+function withVersion(object: KubeObject, { revision }: StoredObject): KubeObject {
+  return { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } }
 }

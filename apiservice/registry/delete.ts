@@ -7,7 +7,7 @@ import { type DeleteOptions, deleteOptions } from './delete-options.ts'
 import { beginDeletion, finalizersOnDelete, isHeld } from './finalizer.ts'
 import type { Call } from './parts.ts'
 import { checkDelete } from './precondition.ts'
-import { sameState, withoutVersion } from './strategy.ts'
+import { sameState } from './strategy.ts'
 import { attributesOf, change, type Decision, type Outcome } from './write.ts'
 
 /** 200 with the object while something holds it; when it is gone, with the object or a Status, as its kind has it. */
@@ -37,12 +37,12 @@ function removed({ resource, name }: Call, uid: string): Status {
 /** Deletes one object, or begins to. Throws NotFound, and Conflict when a precondition fails. */
 export function removeObject(call: Call, options: DeleteOptions, signal: AbortSignal): Promise<Outcome> {
   const { parts, resource } = call
-  const decide = async ({ object }: Current): Promise<Decision> => {
+  const decide = async ({ object, bare }: Current): Promise<Decision> => {
     checkDelete(resource, options.preconditions, object)
     const attributes = attributesOf(call, 'DELETE', options.dryRun, { oldObject: object })
     await parts.admission.mutate(attributes, signal)
     await parts.admission.validate(attributes, signal)
-    return deletion(call, withoutVersion(object), options)
+    return deletion(call, bare, options)
   }
   return change(call, options.dryRun, decide, signal)
 }

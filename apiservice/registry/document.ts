@@ -50,7 +50,7 @@ export async function readObject(
   const bytes = await request.body()
   const { value, duplicates } = await parse(resource, bytes, contentType)
   request.notes.document = value
-  await call.pace.rest()
+  if (call.pace.isDue) await call.pace.rest()
   const document = sharing(checkEnvelope(resource, value, bytes), proven)
   const { kind, served } = resource
   const { object, unknown } = prune(kind, toObject(kind, served.version, document, proven), proven)

@@ -10,7 +10,7 @@ import type { Call } from './parts.ts'
 const masters = 'system:masters'
 
 /** Throws 400 when the header names nothing, and 403 for all but administrators: the answer tells of the other object. */
-function guardOf({ request, resource, name }: Call): Guard | undefined {
+export function guardOf({ request, resource, name }: Call): Guard | undefined {
   const [text, ...more] = request.headers.get(guardHeader) ?? []
   if (text === undefined) return undefined
   if (!request.user.groups.includes(masters)) {
@@ -22,12 +22,7 @@ function guardOf({ request, resource, name }: Call): Guard | undefined {
   return { key, revision }
 }
 
-/** Writes under the guard of the request. Throws when that holds no more; then nothing was written. */
-export async function guarded(
-  call: Call,
-  write: (guard: Guard | undefined) => Promise<WriteResult>,
-): Promise<WriteResult> {
-  const result = await write(guardOf(call))
-  if (!result.done && result.isGuarded) throw termOver(call.resource.ref, call.name)
-  return result
+/** Throws when the guard of a write held no more; then nothing was written. */
+export function checkGuard({ resource, name }: Call, result: WriteResult): void {
+  if (!result.done && result.isGuarded) throw termOver(resource.ref, name)
 }

@@ -61,7 +61,7 @@ export async function patch(call: Call, signal: AbortSignal): Promise<Reply> {
   const patched = await readPatch(call, format, options.fieldValidation)
   const decide = async (current: Current): Promise<Decision> => {
     const sent = patched(current.document, current.isProven ? current.document : undefined)
-    await call.pace.rest()
+    if (call.pace.isDue) await call.pace.rest()
     checkPatched(resource, sent.metadata, current.object.metadata)
     const ownership = ownershipOf(call, options.fieldManager, sent)
     return replacement(call, sent, { current, dryRun: options.dryRun, ownership }, signal)
@@ -94,7 +94,7 @@ export async function readPatch(
   const type = contentTypeOf(request)
   const { value, duplicates } = await decodePatch(await request.body(), type)
   request.notes.document = value
-  await call.pace.rest()
+  if (call.pace.isDue) await call.pace.rest()
   const patched = format(value, call.resource)
   const isJsonPatch = type === jsonPatchMediaType
   const problems = isJsonPatch ? jsonPatchProblems(value, duplicates) : fieldProblems(duplicates, [])

@@ -50,14 +50,14 @@ export function checkUid(resource: Resource, sent: ObjectMeta, current: ObjectMe
 
 /** Throws 409 when the object names a version, and it is not the current one. */
 export function checkVersion(resource: Resource, sent: ObjectMeta, current: ObjectMeta): void {
-  if (namesNoVersion(sent)) return
+  if (namesNoVersion(sent) || sent.resourceVersion === current.resourceVersion) return
   const version = sent.resourceVersion ?? ''
   if (!/^\d{1,20}$/.test(version)) {
     throw invalid(resource.kindRef, current.name, [
       invalidValue('metadata.resourceVersion', version, `parsing ${shown(version)}: invalid syntax`),
     ])
   }
-  if (version !== current.resourceVersion) throw conflict(resource.ref, current.name)
+  throw conflict(resource.ref, current.name)
 }
 
 export function namesNoVersion({ resourceVersion }: ObjectMeta): boolean {

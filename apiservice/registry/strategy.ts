@@ -4,7 +4,7 @@
  */
 import type { AnyKind } from '../../src/api/kind.ts'
 import type { KubeObject, ObjectMeta, OwnerReference } from '../../src/api/meta.ts'
-import type { JsonRecord } from '../../src/api/record.ts'
+import { entryOf, type JsonRecord, setEntry } from '../../src/api/record.ts'
 import { equalJson } from '../../src/cluster/json.ts'
 import { toTime } from '../../src/kernel/clock.ts'
 import type { Subresource } from './parts.ts'
@@ -44,6 +44,7 @@ function ownerText({ apiVersion, kind, name, uid, controller, blockOwnerDeletion
 /** A sentence for the client when owners were named twice. */
 export function duplicateOwnerWarning({ ownerReferences }: ObjectMeta): string | undefined {
   const owners = ownerReferences ?? []
+  if (owners.length < 2) return undefined
   const distinct = new Set(distinctOwners(owners))
   if (distinct.size === owners.length) return undefined
   const twice = owners.filter(owner => !distinct.has(owner)).map(owner => owner.uid)
@@ -89,10 +90,14 @@ export function forUpdate(
   }
 }
 
+/** The status comes last, wherever it was. */
 function withStatus(object: KubeObject, status: unknown): KubeObject {
-  const { status: _status, ...rest } = object
+  if (status === undefined && object.status === undefined) return object
   const { apiVersion, kind, metadata } = object
-  return { ...rest, apiVersion, kind, metadata, ...(status === undefined ? {} : { status }) }
+  const next: Mutable<KubeObject> = { apiVersion, kind, metadata }
+  for (const name of Object.keys(object)) if (name !== 'status') setEntry(next, name, object[name])
+  if (status !== undefined) next.status = status
+  return next
 }
 
 /** The old object, with the metadata that `/status` of its kind may change. */
@@ -125,6 +130,7 @@ function metadataForUpdate(sent: ObjectMeta, old: ObjectMeta): ObjectMeta {
 
 /** The object without its resourceVersion, as states are compared and stored. */
 export function withoutVersion(object: KubeObject): KubeObject {
+  if (object.metadata.resourceVersion === undefined) return object
   const { resourceVersion: _version, ...metadata } = object.metadata
   return { ...object, metadata }
 }
@@ -136,29 +142,32 @@ export function withGeneration(kind: AnyKind, next: KubeObject, old: KubeObject)
 }
 
 function sameSpec(kind: AnyKind, a: KubeObject, b: KubeObject): boolean {
-  return equalJson(specOf(kind, a), specOf(kind, b))
+  return equalBeside(kind.status === undefined ? unspecified : unspecifiedWithStatus, a, b)
 }
 
-function specOf(kind: AnyKind, object: KubeObject): Readonly<Record<string, unknown>> {
-  const { apiVersion: _a, kind: _k, metadata: _m, status, ...rest } = object
-  return kind.status === undefined && status !== undefined ? { ...rest, status } : rest
-}
+const unspecified: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata'])
+const unspecifiedWithStatus: ReadonlySet<string> = new Set([...unspecified, 'status'])
 
 /** Whether nothing changes but, perhaps, the times of managers. Both without resourceVersion. */
 export function isUnchanged(next: KubeObject, old: KubeObject): boolean {
   // Most writes change something else than metadata, which has many more fields.
-  if (!equalBeside('metadata', next, old)) return false
+  if (!equalBeside(metadataAlone, next, old)) return false
   return (
     next.metadata.managedFields?.length === old.metadata.managedFields?.length &&
     equalJson(withoutTimes(next.metadata), withoutTimes(old.metadata))
   )
 }
 
-/** Whether two records have the same fields but for one. */
-function equalBeside(left: string, a: JsonRecord, b: JsonRecord): boolean {
-  return [...new Set([...Object.keys(a), ...Object.keys(b)])].every(
-    name => name === left || equalJson(a[name], b[name]),
-  )
+const metadataAlone: ReadonlySet<string> = new Set(['metadata'])
+
+/** Whether two records have the same fields but for some. */
+function equalBeside(left: ReadonlySet<string>, a: JsonRecord, b: JsonRecord): boolean {
+  for (const name of Object.keys(a))
+    if (!(left.has(name) || equalJson(a[name], entryOf(b, name)))) return false
+  for (const name of Object.keys(b)) {
+    if (!left.has(name) && b[name] !== undefined && entryOf(a, name) === undefined) return false
+  }
+  return true
 }
 
 function withoutTimes({ managedFields = [], ...metadata }: KubeObject['metadata']): object {

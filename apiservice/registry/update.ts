@@ -3,7 +3,7 @@ import { isReason } from '../../src/kernel/errors.ts'
 import type { Reply } from '../contract.ts'
 import { admitted } from './admitted.ts'
 import { createObject } from './create.ts'
-import { type Current, provenOf } from './current.ts'
+import { type Current, provenBareOf, provenOf } from './current.ts'
 import { checkAddress, readObject } from './document.ts'
 import { writeOptions } from './options.ts'
 import { type Ownership, ownershipOf } from './ownership.ts'
@@ -66,9 +66,10 @@ export async function replacement(
 ): Promise<Decision> {
   const { resource, subresource } = call
   const { current, dryRun, ownership } = context
-  const old = current.object
+  const old = current.bare
   const object = forUpdate(resource.kind, subresource, sent, old)
-  const proven = provenOf(current)
-  const next = await admitted(call, { object, old, proven, sent, dryRun, ownership }, signal)
+  const proven = provenBareOf(current)
+  const replaced = current.object
+  const next = await admitted(call, { object, old, replaced, proven, sent, dryRun, ownership }, signal)
   return settle(resource, next, current)
 }

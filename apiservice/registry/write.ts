@@ -8,10 +8,10 @@ import type { StoredObject, WriteResult } from '../store-contract.ts'
 import { type Current, currentOf } from './current.ts'
 import { applyMediaType, contentTypeOf } from './document.ts'
 import { isLast } from './finalizer.ts'
-import { guarded } from './guard.ts'
+import { checkGuard, guardOf } from './guard.ts'
 import { withManagers } from './ownership.ts'
 import { type Call, keyOf, type Resource } from './parts.ts'
-import { isUnchanged, withoutVersion } from './strategy.ts'
+import { isUnchanged } from './strategy.ts'
 
 /** What one object may take in the store, as etcd has it. */
 export const maxStoredBytes = 1_536 * 1_024
@@ -44,15 +44,20 @@ export async function change(
     signal.throwIfAborted()
     if (stored === undefined) throw notFound(call.resource.ref, call.name)
     const current = call.written.find(call.resource, stored) ?? currentOf(call.resource, stored)
-    await call.pace.rest()
+    if (call.pace.isDue) await call.pace.rest()
     const decision = await decide(current)
-    await call.pace.rest()
+    if (call.pace.isDue) await call.pace.rest()
     const isRemoved = decision.type === 'remove'
     if (decision.type === 'keep') return { object: stored, isRemoved }
     const encoded = decision.object && encodeFor(call, decision.object)
     if (dryRun) return { object: { ...stored, body: encoded?.body ?? stored.body }, isRemoved }
     const result = await commit(call, current, decision, encoded)
-    if (result.done) return { object: result.object, isRemoved }
+    checkGuard(call, result)
+    if (result.done) {
+      if (encoded !== undefined && decision.type === 'put' && decision.isAdmitted)
+        call.written.put(call.resource, result.object, encoded.object, current)
+      return { object: result.object, isRemoved }
+    }
     metrics.counter(lostRaces).add({ resource: call.resource.qualified })
     stored = result.current
   }
@@ -65,7 +70,7 @@ export const lostRaces = {
   labels: ['resource'],
 }
 
-async function commit(
+function commit(
   call: Call,
   current: Current,
   decision: Decision,
@@ -75,22 +80,17 @@ async function commit(
   const { revision, body: before } = current.stored
   const key = keyOf(call)
   const body = encoded?.body ?? before
-  const result = await guarded(call, guard =>
-    decision.type === 'remove'
-      ? store.delete(key, revision, body, guard)
-      : store.update(key, revision, body, guard),
-  )
-  const isAdmitted = decision.type === 'put' && decision.isAdmitted
-  if (result.done && isAdmitted && encoded !== undefined)
-    call.written.put(call.resource, result.object, encoded.object, current)
-  return result
+  const guard = guardOf(call)
+  return decision.type === 'remove'
+    ? store.delete(key, revision, body, guard)
+    : store.update(key, revision, body, guard)
 }
 
 /** What becomes of an update: nothing when it changes nothing, the end when it was the last thing to wait for. */
 export function settle({ kind }: Resource, next: KubeObject, current: Current): Decision {
   if (isLast(kind, next)) return { type: 'remove', object: next }
   const put: Decision = { type: 'put', object: next, isAdmitted: true }
-  return isUnchanged(next, withoutVersion(current.object)) ? { type: 'keep' } : put
+  return isUnchanged(next, current.bare) ? { type: 'keep' } : put
 }
 
 export function decode(resource: Resource, stored: StoredObject): KubeObject {

@@ -22,8 +22,6 @@ export function endOfTurn(): Promise<void> {
 /** A shorter wait nobody notices. */
 const longestMs = 10
 
-const resolved = Promise.resolve()
-
 /** The work of one request. */
 export class Pace {
   readonly #clock: Clock
@@ -34,12 +32,13 @@ export class Pace {
     this.#since = clock.now()
   }
 
-  /** Between two parts of the work: when it has been going on for long, others have their turn. */
-  rest(): Promise<void> {
-    return this.#clock.now() - this.#since < longestMs ? resolved : this.#turn()
+  /** To be asked between two parts of the work: whether it has been going on for so long that others must have a turn. */
+  get isDue(): boolean {
+    return this.#clock.now() - this.#since >= longestMs
   }
 
-  async #turn(): Promise<void> {
+  /** Others have their turn. */
+  async rest(): Promise<void> {
     await turn()
     this.#since = this.#clock.now()
   }
@@ -49,7 +48,7 @@ export class Pace {
     for (;;) {
       const step = steps.next()
       if (step.done) return step.value
-      await this.rest()
+      if (this.isDue) await this.rest()
     }
   }
 }
