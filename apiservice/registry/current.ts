@@ -1,11 +1,11 @@
 /** What a change starts from: the stored object as a request sees it. */
 import { applyDefaults, prune } from '../../src/api/derive/validate.ts'
 import type { AnyKind } from '../../src/api/kind.ts'
-import type { KubeObject } from '../../src/api/meta.ts'
+import { type KubeObject, withoutVersion } from '../../src/api/meta.ts'
+import { KnownBody } from '../../src/codec/known-body.ts'
 import { decodeBody } from '../../src/codec/object-bytes.ts'
 import { KeyMap } from '../../src/kernel/key-map.ts'
 import type { ObjectKey, StoredObject } from '../store-contract.ts'
-import { withoutVersion } from './strategy.ts'
 
 /** A kind as a request asks for it. */
 type Served = { readonly kind: AnyKind; readonly apiVersion: string }
@@ -18,6 +18,8 @@ export type Current = {
   readonly object: KubeObject
   /** As `object`, without resourceVersion: as states are compared and stored. */
   readonly bare: KubeObject
+  /** `document` beside its bytes. */
+  readonly known: KnownBody
   /** This process has written it, and it is pruned and valid by the rules that hold now. */
   readonly isProven: boolean
 }
@@ -25,7 +27,8 @@ export type Current = {
 export function currentOf({ kind, apiVersion }: Served, stored: StoredObject): Current {
   const document = decodeBody(apiVersion, kind.kind, stored)
   const object = applyDefaults(kind, document)
-  return { stored, document, object, bare: withoutVersion(object), isProven: false }
+  const known = new KnownBody(document, stored.body)
+  return { stored, document, object, bare: withoutVersion(object), known, isProven: false }
 }
 
 /** What of the object, with its resourceVersion, needs no second look; undefined when everything does. */
@@ -81,7 +84,8 @@ export class WrittenObjects {
     const document = withVersion(object, stored)
     const filled = bare === object ? document : withVersion(bare, stored)
     const isProven = before.isProven || isPruned(resource.kind, document)
-    this.#objects.set(stored, { stored, document, object: filled, bare, isProven })
+    const known = new KnownBody(document, stored.body)
+    this.#objects.set(stored, { stored, document, object: filled, bare, known, isProven })
     this.#bytes += stored.body.length
   }
 }

@@ -8,6 +8,8 @@ import type { Parsed } from '../../src/codec/json.ts'
 import { decodeDocument, documentMediaTypes, mediaTypeOf } from '../../src/codec/media.ts'
 import { badRequest, isReason, type StatusError, unsupportedMediaType } from '../../src/kernel/errors.ts'
 import type { ApiRequest } from '../contract.ts'
+import { type Current, provenOf } from './current.ts'
+import { readLike } from './known-fields.ts'
 import type { FieldValidation } from './options.ts'
 import { type Call, isBuiltIn, type Resource } from './parts.ts'
 import { sharing } from './sharing.ts'
@@ -15,13 +17,15 @@ import { sharing } from './sharing.ts'
 const maxSummaryBytes = 30
 const maxQuotedBytes = 1024
 
+const jsonMediaType = 'application/json'
+
 /** Of a configuration for server-side apply, which may also be JSON. */
 export const applyMediaType = 'application/apply-patch+yaml'
 
 /** The type of the body in lower case, without parameters. An absent Content-Type is JSON. */
 export function contentTypeOf(request: ApiRequest): string {
   const type = mediaTypeOf(request.headers.get('content-type')?.[0] ?? '')
-  return type === '' ? 'application/json' : type
+  return type === '' ? jsonMediaType : type
 }
 
 /** Documents that may also be protocol buffers. */
@@ -37,21 +41,26 @@ export function documentTypeOf(request: ApiRequest, accepted: readonly string[])
 /**
  * The object of a create or an update, without fields that its schema does not know. Throws 415 for other media types,
  * 400 for what is no object of the kind at the version, and for unknown or duplicate fields under `Strict`. What is as in
- * a `proven` object is taken from there.
+ * the `last` object is taken from there.
  */
 export async function readObject(
   call: Call,
   validation: FieldValidation,
-  proven?: KubeObject,
+  last?: Current,
 ): Promise<KubeObject> {
   const { request, resource } = call
   const hasProtobuf = resource.kind.protobuf !== undefined
   const contentType = documentTypeOf(request, hasProtobuf ? withProtobuf : documentMediaTypes)
   const bytes = await request.body()
-  const { value, duplicates } = await parse(resource, bytes, contentType)
+  const like = last !== undefined && contentType === jsonMediaType ? readLike(last.known, bytes) : undefined
+  const { value, duplicates } = like
+    ? { value: like, duplicates: [] }
+    : await parse(resource, bytes, contentType)
   request.notes.document = value
   if (call.pace.isDue) await call.pace.rest()
-  const document = sharing(checkEnvelope(resource, value, bytes), proven)
+  const proven = last && provenOf(last)
+  const checked = checkEnvelope(resource, value, bytes)
+  const document = like === undefined ? sharing(checked, proven) : checked
   const { kind, served } = resource
   const { object, unknown } = prune(kind, toObject(kind, served.version, document, proven), proven)
   const problems = fieldProblems(duplicates, unknown)

@@ -3,7 +3,7 @@
  * everything that may be said in two ways. All functions are pure.
  */
 import type { AnyKind } from '../../src/api/kind.ts'
-import type { KubeObject, ObjectMeta, OwnerReference } from '../../src/api/meta.ts'
+import { type KubeObject, type ObjectMeta, type OwnerReference, withoutVersion } from '../../src/api/meta.ts'
 import { entryOf, type JsonRecord, setEntry } from '../../src/api/record.ts'
 import { equalJson } from '../../src/cluster/json.ts'
 import { toTime } from '../../src/kernel/clock.ts'
@@ -126,13 +126,6 @@ function metadataForUpdate(sent: ObjectMeta, old: ObjectMeta): ObjectMeta {
   const seconds = sent.deletionGracePeriodSeconds ?? old.deletionGracePeriodSeconds
   if (seconds !== undefined) metadata.deletionGracePeriodSeconds = seconds
   return addAttachments(metadata, sent)
-}
-
-/** The object without its resourceVersion, as states are compared and stored. */
-export function withoutVersion(object: KubeObject): KubeObject {
-  if (object.metadata.resourceVersion === undefined) return object
-  const { resourceVersion: _version, ...metadata } = object.metadata
-  return { ...object, metadata }
 }
 
 /** Counts up when anything but metadata has changed, and but status where that has its own endpoint. */

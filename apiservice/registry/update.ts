@@ -3,7 +3,7 @@ import { isReason } from '../../src/kernel/errors.ts'
 import type { Reply } from '../contract.ts'
 import { admitted } from './admitted.ts'
 import { createObject } from './create.ts'
-import { type Current, provenBareOf, provenOf } from './current.ts'
+import { type Current, provenBareOf } from './current.ts'
 import { checkAddress, readObject } from './document.ts'
 import { writeOptions } from './options.ts'
 import { type Ownership, ownershipOf } from './ownership.ts'
@@ -16,7 +16,9 @@ import { change, type Decision, settle } from './write.ts'
 export async function update(call: Call, signal: AbortSignal): Promise<Reply> {
   const { resource, request } = call
   const options = writeOptions('UpdateOptions', request.query)
-  const sent = await readObject(call, options.fieldValidation, lastProven(call))
+  // Most of what this process has last written there is sent back, also when another has changed it since.
+  const last = call.written.last(resource, keyOf(call))
+  const sent = await readObject(call, options.fieldValidation, last)
   checkAddress(call, sent)
   const { dryRun } = options
   const ownership = ownershipOf(call, options.fieldManager, sent)
@@ -31,12 +33,6 @@ export async function update(call: Call, signal: AbortSignal): Promise<Reply> {
     if (!isReason(thrown, 'NotFound') || !mayCreate(call, sent)) throw thrown
     return createInstead(call, sent, { dryRun, ownership }, signal)
   }
-}
-
-/** What this process has last written there: most of it is sent back, also when another has changed it since. */
-function lastProven(call: Call): KubeObject | undefined {
-  const last = call.written.last(call.resource, keyOf(call))
-  return last && provenOf(last)
 }
 
 /** A PUT creates what it does not find only for kinds that say so, and not when it was made for an object that was. */
@@ -71,5 +67,7 @@ export async function replacement(
   const proven = provenBareOf(current)
   const replaced = current.object
   const next = await admitted(call, { object, old, replaced, proven, sent, dryRun, ownership }, signal)
-  return settle(resource, next, current)
+  const decision = settle(resource, next, current)
+  if (call.pace.isDue) await call.pace.rest()
+  return decision
 }

@@ -44,20 +44,13 @@ export async function change(
     signal.throwIfAborted()
     if (stored === undefined) throw notFound(call.resource.ref, call.name)
     const current = call.written.find(call.resource, stored) ?? currentOf(call.resource, stored)
-    if (call.pace.isDue) await call.pace.rest()
     const decision = await decide(current)
-    if (call.pace.isDue) await call.pace.rest()
     const isRemoved = decision.type === 'remove'
     if (decision.type === 'keep') return { object: stored, isRemoved }
     const encoded = decision.object && encodeFor(call, decision.object)
     if (dryRun) return { object: { ...stored, body: encoded?.body ?? stored.body }, isRemoved }
     const result = await commit(call, current, decision, encoded)
-    checkGuard(call, result)
-    if (result.done) {
-      if (encoded !== undefined && decision.type === 'put' && decision.isAdmitted)
-        call.written.put(call.resource, result.object, encoded.object, current)
-      return { object: result.object, isRemoved }
-    }
+    if (result.done) return { object: result.object, isRemoved }
     metrics.counter(lostRaces).add({ resource: call.resource.qualified })
     stored = result.current
   }
@@ -70,7 +63,7 @@ export const lostRaces = {
   labels: ['resource'],
 }
 
-function commit(
+async function commit(
   call: Call,
   current: Current,
   decision: Decision,
@@ -81,9 +74,14 @@ function commit(
   const key = keyOf(call)
   const body = encoded?.body ?? before
   const guard = guardOf(call)
-  return decision.type === 'remove'
+  const result = await (decision.type === 'remove'
     ? store.delete(key, revision, body, guard)
-    : store.update(key, revision, body, guard)
+    : store.update(key, revision, body, guard))
+  checkGuard(call, result)
+  const isAdmitted = decision.type === 'put' && decision.isAdmitted
+  if (result.done && isAdmitted && encoded !== undefined)
+    call.written.put(call.resource, result.object, encoded.object, current)
+  return result
 }
 
 /** What becomes of an update: nothing when it changes nothing, the end when it was the last thing to wait for. */

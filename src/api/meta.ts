@@ -85,3 +85,10 @@ export function withCondition(conditions: readonly Condition[], condition: Condi
     old.observedGeneration === next.observedGeneration
   return same ? conditions : conditions.map(c => (c === old ? next : c))
 }
+
+/** The object without its resourceVersion, as states are compared and stored. */
+export function withoutVersion(object: KubeObject): KubeObject {
+  if (object.metadata.resourceVersion === undefined) return object
+  const { resourceVersion: _version, ...metadata } = object.metadata
+  return { ...object, metadata }
+}

@@ -97,7 +97,7 @@ export const earlyDefects: readonly Defect[] = [
     line: 38,
     what: 'updates that change nothing are written',
     file: 'apiservice/registry/write.ts',
-    find: "return isUnchanged(next, withoutVersion(current.object)) ? { type: 'keep' } : put",
+    find: "return isUnchanged(next, current.bare) ? { type: 'keep' } : put",
     replace: 'return put',
   },
   {

@@ -104,7 +104,7 @@ export const lateDefects: readonly Defect[] = [
     line: 141,
     what: 'a stale version in a patch is no conflict',
     file: 'apiservice/registry/precondition.ts',
-    find: 'if (version !== current.resourceVersion) throw conflict(resource.ref, current.name)',
+    find: 'throw conflict(resource.ref, current.name)',
     replace: '',
   },
 ]

@@ -49,7 +49,13 @@ it('is found at every version, as decoding it would have it', () => {
   expect(written.find(beta, before)).toBeUndefined()
   written.put(beta, after, anImport('a', 'new'), currentOf(beta, before))
   for (const resource of [beta, alpha]) {
-    expect(written.find(resource, after)).toStrictEqual({ ...currentOf(resource, after), isProven: true })
+    const { known } = written.find(resource, after) ?? {}
+    expect(written.find(resource, after)).toStrictEqual({
+      ...currentOf(resource, after),
+      known,
+      isProven: true,
+    })
+    expect(known).toMatchObject({ object: currentOf(beta, after).document, body: after.body })
   }
   expect(written.find(beta, { ...after })).toBeUndefined()
 })
