@@ -67,12 +67,16 @@ function seen(object: StoredObject, tells: boolean): Seen {
   return { resource: object.resource, metadata: tells ? parsed(object) : plain(object) }
 }
 
-const ownersKey = keyBytes('ownerReferences')
-const deletionKey = keyBytes('deletionTimestamp')
+/**
+ * The ends of keys, of which few other places have the first letter: a search for a whole key takes several times as
+ * long, for it begins anew at every quote.
+ */
+const ownersEnd = keyBytes('ownerReferences').subarray('"owner'.length)
+const deletionEnd = keyBytes('deletionTimestamp').subarray('"'.length)
 
-/** Finalizers alone hold up nothing. */
+/** Whether an object may be owned or being deleted. Finalizers alone hold up nothing. */
 function isTelling(body: Buffer): boolean {
-  return body.includes(ownersKey) || body.includes(deletionKey)
+  return body.includes(ownersEnd) || body.includes(deletionEnd)
 }
 
 function plain(object: StoredObject): ObjectMeta {
