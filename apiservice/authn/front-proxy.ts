@@ -32,6 +32,7 @@ type Headers = ApiRequest['headers']
  */
 export function frontProxyAuthenticator({ settings, clock, log }: FrontProxyOptions): Authenticator {
   const trust = new CertificateTrust({ caBundle: () => settings().caBundle, read: commonNameOf, clock, log })
+  const users = new SentUsers()
   return {
     isCredential: header => isFrontProxyHeader(header, settings()),
     authenticate: ({ headers, peer }) => {
@@ -43,9 +44,37 @@ export function frontProxyAuthenticator({ settings, clock, log }: FrontProxyOpti
       if (current.allowedNames.length > 0 && !current.allowedNames.includes(proxy)) {
         throw unauthorized(`client certificate: ${JSON.stringify(proxy)} is no front proxy`)
       }
-      return userOf(name, headers, current)
+      return users.of(name, headers, current)
     },
   }
+}
+
+/** More users at once than that are read again. */
+const maxUsers = 256
+
+/** The same user for the same headers, so that what is known of a user can be remembered with it. */
+class SentUsers {
+  readonly #users = new Map<string, UserInfo>()
+  #settings: FrontProxySettings | undefined
+
+  of(name: string, headers: Headers, settings: FrontProxySettings): UserInfo {
+    if (settings !== this.#settings) this.#users.clear()
+    this.#settings = settings
+    const key = saidBy(headers, settings)
+    const known = this.#users.get(key)
+    if (known !== undefined) return known
+    const user = userOf(name, headers, settings)
+    if (this.#users.size >= maxUsers) this.#users.clear()
+    this.#users.set(key, user)
+    return user
+  }
+}
+
+/** The headers that say who somebody is; another text for others. */
+function saidBy(headers: Headers, settings: FrontProxySettings): string {
+  const said: (readonly [string, readonly string[]])[] = []
+  for (const entry of headers) if (isFrontProxyHeader(entry[0], settings)) said.push(entry)
+  return JSON.stringify(said)
 }
 
 function userOf(name: string, headers: Headers, settings: FrontProxySettings): UserInfo {

@@ -6,9 +6,10 @@ import { errorText } from '../../src/kernel/abort.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { internal, isReason } from '../../src/kernel/errors.ts'
 import type { Logger } from '../../src/kernel/log.ts'
+import { madeOnce } from '../../src/kernel/made-once.ts'
 import { withRetries } from '../../src/kernel/retry.ts'
 import { SharedAnswers } from '../../src/kernel/shared-answers.ts'
-import type { AccessInfo, Attributes, Authorizer, Decision } from '../contract.ts'
+import type { AccessInfo, Attributes, Authorizer, Decision, UserInfo } from '../contract.ts'
 
 export type AccessReviewOptions = {
   readonly cluster: Pick<Cluster, 'create'>
@@ -52,7 +53,7 @@ const maxEntries = 8192
 /** Of what a client chooses: longer questions are asked each time, or they would fill the memory. */
 const maxRememberedLength = 10_000
 
-type Ask = (attributes: Attributes, signal: AbortSignal) => Promise<Decision>
+type Ask = (attributes: Attributes, signal: AbortSignal) => Decision | Promise<Decision>
 
 /**
  * Asks kube-apiserver. When it cannot say the request fails with 500 and is not refused.
@@ -64,13 +65,13 @@ type Ask = (attributes: Attributes, signal: AbortSignal) => Promise<Decision>
 export function accessReviewAuthorizer(options: AccessReviewOptions): Authorizer {
   const ask = rememberedAnswers(options)
   return {
-    async authorize(attributes, signal) {
+    authorize(attributes, signal) {
       const { user, info, isSentOn } = attributes
-      if (isSentOn === true && info.isResource && info.name !== '') {
-        const ofAll = await ask({ user, info: { ...info, name: '' } }, signal)
-        if (ofAll.allowed === 'allow') return ofAll
-      }
-      return ask(attributes, signal)
+      if (isSentOn !== true || !info.isResource || info.name === '') return ask(attributes, signal)
+      const orByName = (ofAll: Decision): Decision | Promise<Decision> =>
+        ofAll.allowed === 'allow' ? ofAll : ask(attributes, signal)
+      const ofAll = ask({ user, info: { ...info, name: '' } }, signal)
+      return ofAll instanceof Promise ? ofAll.then(orByName) : orByName(ofAll)
     },
   }
 }
@@ -78,14 +79,13 @@ export function accessReviewAuthorizer(options: AccessReviewOptions): Authorizer
 function rememberedAnswers({ cluster, clock, log }: AccessReviewOptions): Ask {
   const answers = new SharedAnswers<Decision>({ clock, ttlMs: rememberedMs, timeoutMs, maxEntries })
   const { apiVersion, kind } = reviews
-  return async (attributes, signal) => {
-    const spec = specOf(attributes)
-    const review: SubjectAccessReview = { apiVersion, kind, metadata: {}, spec }
+  const asked = async (attributes: Attributes, question: string, signal: AbortSignal): Promise<Decision> => {
+    const review: SubjectAccessReview = { apiVersion, kind, metadata: {}, spec: specOf(attributes) }
     const ask = async (inner: AbortSignal): Promise<Decision> =>
       decisionOf(await withRetries(() => cluster.create(reviews, review, inner), clock, inner))
     try {
-      if (chosenLength(attributes.info) > maxRememberedLength) return await ask(signal)
-      return await answers.get(JSON.stringify(spec), ask, signal)
+      const isShort = question.length - textOf(attributes.user).length <= maxRememberedLength
+      return await (isShort ? answers.get(question, ask, signal) : ask(signal))
     } catch (thrown) {
       signal.throwIfAborted()
       log.warn('access not decided', { error: errorText(thrown) })
@@ -95,7 +95,20 @@ function rememberedAnswers({ cluster, clock, log }: AccessReviewOptions): Ask {
       throw internal(why, thrown)
     }
   }
+  return (attributes, signal) => {
+    const question = questionOf(attributes)
+    return answers.known(question) ?? asked(attributes, question, signal)
+  }
 }
+
+/** The same for the same question. */
+function questionOf({ user, info }: Attributes): string {
+  return textOf(user) + JSON.stringify(chosen(info))
+}
+
+const textOf = madeOnce(({ name, uid, groups, extra }: UserInfo) =>
+  JSON.stringify([name, uid, groups, extra]),
+)
 
 function decisionOf({ status = {} }: SubjectAccessReview): Decision {
   const { allowed = false, denied = false, reason = '' } = status
@@ -166,10 +179,10 @@ function fieldRequirements(text: string): readonly Requirement[] {
   }))
 }
 
-function chosenLength(info: AccessInfo): number {
-  const chosen = info.isResource
-    ? [info.namespace, info.verb, info.group, info.version, info.resource, info.subresource, info.name]
-    : [info.path, info.verb]
-  const selectors = info.isResource ? [info.labelSelector ?? '', info.fieldSelector ?? ''] : []
-  return [...chosen, ...selectors].reduce((sum, text) => sum + text.length, 0)
+/** What a client chooses of a question. */
+function chosen(info: AccessInfo): readonly string[] {
+  if (!info.isResource) return [info.verb, info.path]
+  const { verb, group, version, resource, subresource, namespace, name } = info
+  const { labelSelector = '', fieldSelector = '' } = info
+  return [verb, group, version, resource, subresource, namespace, name, labelSelector, fieldSelector]
 }

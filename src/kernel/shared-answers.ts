@@ -17,7 +17,7 @@ type Known<T> = { readonly value: T; readonly untilMs: number }
  * Answers to questions that cost a request elsewhere: remembered for a while, and asked once however many want to know at
  * the same time. Failures are not remembered.
  */
-export class SharedAnswers<T> {
+export class SharedAnswers<T extends NonNullable<unknown>> {
   readonly #options: SharedAnswersOptions
   readonly #known = new Map<string, Known<T>>()
   readonly #asked = new Map<string, Promise<T>>()
@@ -26,13 +26,18 @@ export class SharedAnswers<T> {
     this.#options = options
   }
 
+  /** The answer that is remembered. */
+  known(key: string): T | undefined {
+    const known = this.#known.get(key)
+    if (known === undefined || known.untilMs <= this.#options.clock.now()) return undefined
+    this.#keep(key, known)
+    return known.value
+  }
+
   /** The question goes on for the others when the signal of one aborts. */
   get(key: string, ask: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
-    const known = this.#known.get(key)
-    if (known !== undefined && known.untilMs > this.#options.clock.now()) {
-      this.#keep(key, known)
-      return Promise.resolve(known.value)
-    }
+    const known = this.known(key)
+    if (known !== undefined) return Promise.resolve(known)
     this.#known.delete(key)
     const asked = this.#asked.get(key) ?? this.#ask(key, ask)
     return unlessAborted(asked, signal)

@@ -171,3 +171,31 @@ it('the authority of front proxies can be replaced at any time', async () => {
 const clientAuth = '1.3.6.1.5.5.7.3.2'
 const serverAuth = '1.3.6.1.5.5.7.3.1'
 const past = { notAfter: '2026-03-01T00:00:00Z' }
+
+it('whoever is sent again is the very same user, until other headers count', async () => {
+  let current = settings
+  const { user } = server(() => current)
+  const headers = { 'x-remote-user': ['ada'], 'x-remote-group': ['dev'], 'x-remote-extra-scopes': ['view'] }
+  const first = await user([proxy], headers)
+  expect(first).toMatchObject({
+    name: 'ada',
+    groups: ['dev', 'system:authenticated'],
+    extra: { scopes: ['view'] },
+  })
+  expect(await user([proxy], { ...headers, accept: ['*/*'] })).toBe(first)
+  for (const other of [
+    { ...headers, 'x-remote-user': ['bob'] },
+    { ...headers, 'x-remote-group': ['dev', 'ops'] },
+    { ...headers, 'x-remote-uid': ['u-1'] },
+    { ...headers, 'x-remote-extra-scopes': ['edit'] },
+  ]) {
+    expect(await user([proxy], other)).not.toEqual(first)
+  }
+  for (let n = 0; n < 300; n++) await user([proxy], { 'x-remote-user': [`user-${n}`] })
+  expect(await user([proxy], headers)).toEqual(first)
+  current = { ...settings, groupHeaders: ['x-team'] }
+  expect((await user([proxy], { ...headers, 'x-team': ['ops'] })).groups).toEqual([
+    'ops',
+    'system:authenticated',
+  ])
+})

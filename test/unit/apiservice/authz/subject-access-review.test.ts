@@ -27,7 +27,7 @@ function world(status: (asked: number) => unknown = () => ({ allowed: true })) {
     authorizer.authorize({ user, info }, never)
   const decideSentOn = async (info: AccessInfo): Promise<Decision> =>
     authorizer.authorize({ user: ada, info, isSentOn: true }, never)
-  return { clock, log, asked, decide, decideSentOn }
+  return { clock, log, asked, authorizer, decide, decideSentOn }
 }
 
 it('everything that is known of a request is asked', async () => {
@@ -220,4 +220,21 @@ it('a server that may not ask says so', async () => {
     code: 500,
     message: 'Internal error occurred: this server may not ask kube-apiserver who may do what',
   })
+})
+
+it('what is remembered is answered at once, for this very question', async () => {
+  const { asked, authorizer, decide } = world()
+  const info = aResourceInfo({ verb: 'list', namespace: 'shop', labelSelector: 'a=b' })
+  await decide(info)
+  expect(authorizer.authorize({ user: { ...ada }, info }, never)).toEqual({ allowed: 'allow', reason: '' })
+  expect(asked).toHaveLength(1)
+  const others: readonly AccessInfo[] = [
+    { ...info, labelSelector: 'a=c' },
+    { ...info, fieldSelector: 'metadata.name=a' },
+    { ...info, namespace: 'shop\nlist' },
+    { isResource: false, verb: 'list', path: 'shop' },
+  ]
+  for (const other of others) await decide(other)
+  await decide(info, { ...ada, groups: ['ops'] })
+  expect(asked).toHaveLength(6)
 })

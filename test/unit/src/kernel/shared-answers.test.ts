@@ -70,3 +70,12 @@ it('what was used longest ago makes room', async () => {
   for (const key of ['a', 'b', 'a', 'c', 'a', 'b']) await get(key)
   expect(asked).toEqual(['a', 'b', 'c', 'b'])
 })
+
+it('what is remembered can be had at once', async () => {
+  const { clock, answers, get } = world()
+  expect(answers.known('a')).toBeUndefined()
+  await get('a')
+  expect(answers.known('a')).toBe('a 1')
+  await clock.advance(10_000)
+  expect(answers.known('a')).toBeUndefined()
+})
