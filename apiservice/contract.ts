@@ -160,6 +160,8 @@ export type Encoded =
       readonly code: number
       readonly headers: Readonly<Record<string, string>>
       readonly body: Buffer | string
+      /** Each character of the body is a byte; other texts are UTF-8. */
+      readonly encoding?: 'latin1'
     }
   | {
       readonly type: 'slices'

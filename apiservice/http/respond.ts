@@ -52,15 +52,16 @@ export function writeBody(
 ): number | Promise<number> {
   Object.assign(headers, encoded.headers)
   if (encoded.type === 'slices') return writeLong(response, encoded, headers, takes)
-  const { body, code } = encoded
+  const { body, code, encoding } = encoded
   if (takes.gzip && body.length > gzipAbove) {
     compress(headers)
-    return compressed(body).then(zipped => {
+    const bytes = typeof body === 'string' ? Buffer.from(body, encoding) : body
+    return compressed(bytes).then(zipped => {
       writeWhole(response, { code, body: zipped, headers }, takes)
-      return takes.body ? Buffer.byteLength(body) : 0
+      return takes.body ? bytes.length : 0
     })
   }
-  return writeWhole(response, { code, body, headers }, takes)
+  return writeWhole(response, { code, body, encoding, headers }, takes)
 }
 
 function writeLong(
@@ -128,29 +129,33 @@ async function writeZipped(
   return length ?? written
 }
 
-type Whole = { readonly code: number; readonly body: Buffer | string; readonly headers: ResponseHeaders }
+type Whole = {
+  readonly code: number
+  readonly body: Buffer | string
+  readonly encoding?: BufferEncoding | undefined
+  readonly headers: ResponseHeaders
+}
 
-function writeWhole(response: RawResponse, { code, body, headers }: Whole, takes: ClientTakes): number {
-  const length = Buffer.byteLength(body)
+function writeWhole(
+  response: RawResponse,
+  { code, body, headers, encoding = 'utf8' }: Whole,
+  takes: ClientTakes,
+): number {
+  const length = typeof body === 'string' ? Buffer.byteLength(body, encoding) : body.length
   if (code !== 304) headers['content-length'] = length
   response.writeHead(code, headers)
   if (!takes.body) response.end()
-  else if (response.stream !== undefined || length > shortBytes || typeof body === 'string')
-    response.end(body)
-  else response.end(body.toString('latin1'), 'latin1')
+  else if (typeof body === 'string') response.end(body, encoding)
+  else response.end(body)
   return takes.body ? length : 0
 }
-
-/** Of a short body it is cheaper to make a text, which Node puts behind the head: bytes it would send as one more piece. */
-const shortBytes = 16 * 1024
 
 function compress(headers: ResponseHeaders): void {
   headers['content-encoding'] = 'gzip'
   headers.vary = 'vary' in headers ? `${headers.vary}, Accept-Encoding` : 'Accept-Encoding'
 }
 
-async function compressed(body: Buffer | string): Promise<Buffer> {
-  if (typeof body === 'string') return gzip(body, fastest)
+async function compressed(body: Buffer): Promise<Buffer> {
   const known = zippedBodies.get(body)
   if (known !== undefined) return known
   const zipped = gzip(body, fastest)

@@ -5,7 +5,7 @@ import type { Encoded, Reply } from '../contract.ts'
 import type { Choice, Format, Transform } from './accept.ts'
 import { ByteWriter } from './bytes.ts'
 import { Indenter } from './indent.ts'
-import { metadataForm, metadataItems, namesOf, wholeForm, wholeItems } from './items.ts'
+import { metadataForm, metadataItems, namesOf, wholeForm, wholeItems, wholeTexts } from './items.ts'
 import { type Items, indented, jsonLength, jsonSlices, wholeJson, yamlSlices } from './list-slices.ts'
 import { rowForm, type TableOptions, tableHead } from './table.ts'
 import { zippedJson } from './zipped-list.ts'
@@ -32,11 +32,26 @@ export function encodeObject(reply: ObjectReply, choice: Choice, options: Encode
     const form = rowForm(served, choice.transform.version, options)
     return encodeItems({ items: [object], head, form }, choice, { ...options, code })
   }
+  if (isPlain(choice, options) && object.body.length <= shortBytes) {
+    return { type: 'bytes', code, headers: jsonHeaders, body: wholeTexts(served)(object), encoding: 'latin1' }
+  }
   const write = choice.transform === undefined ? wholeItems(served) : metadataItems(choice.transform.version)
   const writer = new ByteWriter(object.body.length + 256)
   write(writer, object)
   writer.text('\n')
   return whole(code, writer.written(), choice, options)
+}
+
+/**
+ * What is no longer is made as a text: Node sends it in one piece with the head before it, and bytes by themselves, for
+ * which there would have to be memory outside of the heap, too.
+ */
+const shortBytes = 16 * 1024
+
+const jsonHeaders = { 'content-type': contentTypes.json }
+
+function isPlain(choice: Choice, options: EncodeOptions): boolean {
+  return choice.transform === undefined && choice.format === 'json' && !(choice.pretty || options.pretty)
 }
 
 export function encodeList(reply: ListReply, choice: Choice, options: EncodeOptions): Encoded {

@@ -49,6 +49,19 @@ export const wholeItems: (served: ServedKind) => WriteItem = madeOnce((served: S
   }
 })
 
+/** The same and a line end, as a text of which each character is a byte; there is nothing but ASCII in a head. */
+export const wholeTexts: (served: ServedKind) => (object: StoredObject) => string = madeOnce(
+  (served: ServedKind) => {
+    const { apiVersion, kind } = namesOf(served)
+    const opening = openingOf(apiVersion, kind)
+    const start = opening + beforeRevision
+    return ({ revision, body }: StoredObject) => {
+      const head = revision === 0 ? opening : start + String(revision) + behindRevision(body)
+      return `${head}${body.toString('latin1')}\n`
+    }
+  },
+)
+
 const wholeSizes: (served: ServedKind) => SizeOfItem = madeOnce((served: ServedKind) => {
   const { sizeOfHead } = headsOf(namesOf(served))
   return (object: StoredObject) => sizeOfHead(object) + object.body.length

@@ -113,6 +113,15 @@ describe.each(protocols)('over %s', protocol => {
     expect((await other.send('/')).headers).toMatchObject({ 'cache-control': 'no-cache, private' })
   })
 
+  it('a text of bytes is sent as they are', async () => {
+    const text = '{"name":"ü€😀"}\n'
+    const body = Buffer.from(text).toString('latin1')
+    const client = (await aFront(async () => ({ ...bytes(''), body, encoding: 'latin1' }))).client(protocol)
+    const answer = await client.send('/')
+    expect(answer.body.toString()).toBe(text)
+    expect(answer.headers['content-length']).toBe(String(body.length))
+  })
+
   it('warnings become header lines', async () => {
     const client = (
       await aFront(async request => {

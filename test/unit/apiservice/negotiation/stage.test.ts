@@ -31,12 +31,16 @@ async function rendered(reply: Reply | Handler, accept?: string, options: ApiReq
 function textOf(encoded: Encoded): string {
   switch (encoded.type) {
     case 'bytes':
-      return encoded.body.toString()
+      return bytesOf(encoded).toString()
     case 'slices':
       return Buffer.concat(copies(encoded.slices)).toString()
     case 'frames':
       return ''
   }
+}
+
+function bytesOf({ body, encoding }: Extract<Encoded, { type: 'bytes' }>): Buffer {
+  return typeof body === 'string' ? Buffer.from(body, encoding) : body
 }
 
 /** A slice is good until the next is asked for. */
@@ -60,6 +64,12 @@ describe('an object', () => {
     expect(await json({ ...object, served: { ...widgets, version: 'v1beta1' } })).toMatchObject({
       apiVersion: 'example.com/v1beta1',
     })
+  })
+
+  it.each([1, 20_000])('is the same bytes whatever its letters, %i of them', async letters => {
+    const text = 'ü€😀'.repeat(letters)
+    const { metadata } = await json({ ...object, object: aWidget('a', { note: text }) })
+    expect(metadata.annotations).toEqual({ note: text })
   })
 
   it('that was never stored has no resourceVersion', async () => {
