@@ -44,13 +44,17 @@ export class LevelLog implements Log {
     return new LevelLog(db, await readStart(db), (await readReached(db.location)) ?? 0)
   }
 
-  /** A chained batch is handed over piece by piece, where LevelDB's binding would look for each by its names. */
-  async write({ append, drop, start }: LogBatch): Promise<void> {
-    const batch = this.#db.batch()
-    for (const { revision, value } of append) batch.put(recordKey(revision), value)
-    for (const revision of drop) batch.del(recordKey(revision))
-    if (start !== undefined) batch.put(startKey, startValue(start))
-    await batch.write({ sync: append.length > 0 })
+  write(batch: LogBatch): Promise<void> {
+    const operations = [
+      ...batch.append.map(({ revision, value }) => ({
+        type: 'put' as const,
+        key: recordKey(revision),
+        value,
+      })),
+      ...batch.drop.map(revision => ({ type: 'del' as const, key: recordKey(revision) })),
+      ...(batch.start === undefined ? [] : [putStart(batch.start)]),
+    ]
+    return this.#db.batch(operations, { sync: batch.append.length > 0 })
   }
 
   read(revisions: readonly Revision[]): Promise<(Buffer | undefined)[]> {
@@ -86,11 +90,7 @@ export async function* recordsFrom(db: Database, after: Revision): AsyncIterable
 }
 
 export function putStart(start: LogStart): { type: 'put'; key: Buffer; value: Buffer } {
-  return { type: 'put', key: startKey, value: startValue(start) }
-}
-
-function startValue(start: LogStart): Buffer {
-  return Buffer.from(JSON.stringify(start))
+  return { type: 'put', key: startKey, value: Buffer.from(JSON.stringify(start)) }
 }
 
 export async function readStart(db: Database): Promise<LogStart> {
