@@ -33,6 +33,8 @@ const headBytes = 44
 const sumAt = 40
 const layout = 1
 const maxKeyPartBytes = 0xffff
+/** Of UTF-8 for one unit of UTF-16. */
+const maxUnitBytes = 3
 
 /** A record cannot be what was once written. */
 export class DamagedRecord extends Error {
@@ -121,7 +123,8 @@ export function isStorableKey({ resource, namespace, name }: ObjectKey): boolean
 }
 
 function isStorable(part: string): boolean {
-  return part.isWellFormed() && Buffer.byteLength(part) <= maxKeyPartBytes
+  const isShort = part.length * maxUnitBytes <= maxKeyPartBytes || Buffer.byteLength(part) <= maxKeyPartBytes
+  return isShort && part.isWellFormed()
 }
 
 function bodyOffset(value: Buffer): number {
