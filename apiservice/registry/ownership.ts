@@ -12,6 +12,7 @@ import {
 import { type AnyKind, apiVersionOf } from '../../src/api/kind.ts'
 import type { KubeObject, ManagedFieldsEntry } from '../../src/api/meta.ts'
 import { toTime } from '../../src/kernel/clock.ts'
+import { madeOnce } from '../../src/kernel/made-once.ts'
 import type { ApiRequest } from '../contract.ts'
 import type { Call } from './parts.ts'
 
@@ -27,13 +28,14 @@ const maxNameBytes = 128
  */
 export function ownershipOf(call: Call, fieldManager: string, sent: KubeObject): Ownership {
   const { kind } = call.resource
+  const served = servedVersions(kind)
   const writer = writerOf(call, fieldManager, 'Update')
   return (object, old) => {
     const managers = knownManagers(call, sent, old)
     if (old !== undefined && managers.length === 0) return managers
     const changes = compareFields(shapeOf(kind), old ?? emptyOf(kind), object)
     return afterUpdate(
-      managers.filter(manager => isServed(kind, manager)),
+      managers.filter(({ apiVersion }) => served.has(apiVersion)),
       changes,
       writer,
     )
@@ -41,9 +43,9 @@ export function ownershipOf(call: Call, fieldManager: string, sent: KubeObject):
 }
 
 /** Nobody can tell what the fields of a version mean that the kind does not have. */
-function isServed(kind: AnyKind, { apiVersion }: FieldManager): boolean {
-  return kind.versions.some(({ name }) => apiVersionOf(kind, name) === apiVersion)
-}
+const servedVersions = madeOnce(
+  (kind: AnyKind): ReadonlySet<string> => new Set(kind.versions.map(({ name }) => apiVersionOf(kind, name))),
+)
 
 /** The client of a request, as it writes now. */
 export function writerOf(call: Call, fieldManager: string, operation: Writer['operation']): Writer {
@@ -89,7 +91,9 @@ function isReset(entries: readonly ManagedFieldsEntry[]): boolean {
 
 /** The object as these manage it. */
 export function withManagers(object: KubeObject, managers: readonly FieldManager[]): KubeObject {
-  const { managedFields: _before, ...metadata } = object.metadata
-  if (managers.length === 0) return _before === undefined ? object : { ...object, metadata }
-  return { ...object, metadata: { ...metadata, managedFields: toEntries(managers) } }
+  const { metadata } = object
+  if (managers.length > 0) return { ...object, metadata: { ...metadata, managedFields: toEntries(managers) } }
+  if (metadata.managedFields === undefined) return object
+  const { managedFields: _before, ...rest } = metadata
+  return { ...object, metadata: rest }
 }

@@ -17,9 +17,13 @@ export type FieldManager = {
   readonly subresource: string
   readonly time: string | undefined
   readonly fields: FieldSet
+  /** What it was read from; says the same for as long as it has the very fields. */
+  readonly entry?: ManagedFieldsEntry
 }
 
-export type Writer = Omit<FieldManager, 'fields' | 'time'> & { readonly time: string }
+type Names = Pick<FieldManager, 'name' | 'operation' | 'apiVersion' | 'subresource'>
+
+export type Writer = Names & { readonly time: string }
 
 const maxUpdaters = 10
 const nameOfOldUpdaters = 'ancient-changes'
@@ -57,13 +61,21 @@ export function storedManagers(entries: readonly ManagedFieldsEntry[]): readonly
     time: entry.time,
     // Written by `toEntries`, from a set of fields.
     fields: entry.fieldsV1 as FieldSet,
+    entry,
   }))
 }
 
-/** As they are stored: appliers first, then by age. */
+/** As they are stored: appliers first, then by age. Of a manager that stays as it was read, it is the very entry. */
 export function toEntries(managers: readonly FieldManager[]): readonly ManagedFieldsEntry[] {
   const sorted = managers.length < 2 ? managers : managers.toSorted(byAge)
-  return sorted.map(({ name, operation, apiVersion, time, fields, subresource }) => ({
+  return sorted.map(manager =>
+    manager.entry?.fieldsV1 === manager.fields ? manager.entry : toEntry(manager),
+  )
+}
+
+function toEntry(manager: FieldManager): ManagedFieldsEntry {
+  const { name, operation, apiVersion, time, fields, subresource } = manager
+  return {
     ...(name === '' ? {} : { manager: name }),
     operation,
     apiVersion,
@@ -71,7 +83,7 @@ export function toEntries(managers: readonly FieldManager[]): readonly ManagedFi
     fieldsType: 'FieldsV1',
     fieldsV1: fields,
     ...(subresource === '' ? {} : { subresource }),
-  }))
+  }
 }
 
 function byAge(a: FieldManager, b: FieldManager): number {
@@ -85,10 +97,7 @@ function byAge(a: FieldManager, b: FieldManager): number {
 }
 
 /** An applier is the same at every version. */
-export function isSame(
-  a: Omit<FieldManager, 'fields' | 'time'>,
-  b: Omit<FieldManager, 'fields' | 'time'>,
-): boolean {
+export function isSame(a: Names, b: Names): boolean {
   return (
     a.name === b.name &&
     a.operation === b.operation &&
@@ -100,12 +109,13 @@ export function isSame(
 /** Without fields that are gone, and managers that have none left. */
 export function without(managers: readonly FieldManager[], fields: Fields): readonly FieldManager[] {
   if (fields === undefined) return managers
-  return managers.flatMap(manager => withFields(manager, difference(manager.fields, fields)))
-}
-
-function withFields(manager: FieldManager, fields: Fields): readonly FieldManager[] {
-  if (fields === undefined) return []
-  return fields === manager.fields ? [manager] : [{ ...manager, fields }]
+  const left: FieldManager[] = []
+  for (const manager of managers) {
+    const kept = difference(manager.fields, fields)
+    if (kept === manager.fields) left.push(manager)
+    else if (kept !== undefined) left.push({ ...manager, fields: kept })
+  }
+  return left
 }
 
 /** The managers after a writer made these changes: what it changed is its own, and no one else's. */
@@ -115,16 +125,22 @@ export function afterUpdate(
   writer: Writer,
 ): readonly FieldManager[] {
   if (changes === noChanges) return managers
+  const { removed } = changes
   const taken = takenFields(changes)
-  const others = without(without(managers, taken), changes.removed)
-  if (taken === undefined) return others
-  const own = others.find(manager => isSame(manager, writer))
-  const next = { ...writer, fields: union(own?.fields, taken) ?? taken }
-  return capped([...others.filter(manager => manager !== own), next])
+  if (taken === undefined) return without(managers, removed)
+  const others: FieldManager[] = []
+  let owned: Fields
+  for (const manager of managers) {
+    if (isSame(manager, writer)) owned = union(owned, difference(manager.fields, removed))
+    else others.push(manager)
+  }
+  const next = { ...writer, fields: union(owned, taken) ?? taken }
+  return capped([...without(without(others, taken), removed), next])
 }
 
 /** The oldest updates are put together, those of each version by themselves. */
 function capped(managers: readonly FieldManager[]): readonly FieldManager[] {
+  if (managers.length <= maxUpdaters) return managers
   const updaters = managers.filter(manager => manager.operation === 'Update')
   let surplus = updaters.length - maxUpdaters
   if (surplus <= 0) return managers
@@ -146,5 +162,6 @@ function capped(managers: readonly FieldManager[]): readonly FieldManager[] {
 
 function mergedUpdates(older: FieldManager, newer: FieldManager): FieldManager {
   const fields = union(older.fields, newer.fields) ?? newer.fields
-  return { ...newer, name: nameOfOldUpdaters, subresource: '', fields }
+  const { operation, apiVersion, time } = newer
+  return { name: nameOfOldUpdaters, operation, apiVersion, subresource: '', time, fields }
 }
