@@ -1,5 +1,6 @@
 /** Which fields an object has, and in which two objects differ, by the shape of their kind. */
 import { isDeepStrictEqual } from 'node:util'
+import { madeOnce } from '../../kernel/made-once.ts'
 import { entryOf, isRecord, type JsonRecord } from '../record.ts'
 import {
   below,
@@ -7,14 +8,13 @@ import {
   type Fields,
   fieldElement,
   hasBelow,
-  keyElement,
   Level,
   leaf,
   union,
   valueElement,
   withSelf,
 } from './field-set.ts'
-import type { ListKey, Shape } from './field-shape.ts'
+import type { ListKey, NamedField, Shape } from './field-shape.ts'
 
 export type Changes = { readonly added: Fields; readonly modified: Fields; readonly removed: Fields }
 
@@ -36,10 +36,10 @@ function partsOf(shape: Shape, value: unknown): readonly Part[] | undefined {
 function entriesOf(shape: Shape, value: JsonRecord): readonly Part[] {
   const parts: Part[] = []
   for (const name of Object.keys(value)) {
-    const inner = fieldShape(shape, name)
+    const field = fieldOf(shape, name)
     const part = value[name]
-    if (inner === undefined || part === undefined) continue
-    parts.push({ element: fieldElement(name), shape: inner, value: part })
+    if (field === undefined || part === undefined) continue
+    parts.push({ element: field.element, shape: field.shape, value: part })
   }
   return parts
 }
@@ -54,19 +54,25 @@ function itemsOf(shape: Shape, items: readonly unknown[]): readonly Part[] {
 
 /** How a field of an object is owned; undefined when nobody owns it. */
 export function fieldShape(shape: Shape, name: string): Shape | undefined {
-  if (shape.type === 'struct') return shape.fields.get(name) ?? shape.rest
-  return shape.type === 'map' ? shape.values : shape
+  return fieldOf(shape, name)?.shape
+}
+
+function fieldOf(shape: Shape, name: string): NamedField | undefined {
+  if (shape.type !== 'struct')
+    return { element: fieldElement(name), shape: shape.type === 'map' ? shape.values : shape }
+  const { fields, rest } = shape
+  return fields.get(name) ?? (rest && { element: fieldElement(name), shape: rest })
 }
 
 /** The item of a list by its keys; absent keys have their default, or are left out. */
 export function itemElement({ keys }: Keyed, item: unknown): string {
   const record = isRecord(item) ? item : {}
-  const given: Record<string, unknown> = {}
+  let pairs = ''
   for (const key of keys) {
     const value = keyOf(key, record)
-    if (value !== undefined) given[key.name] = value
+    if (value !== undefined) pairs += `${pairs && ','}${key.text}:${JSON.stringify(value)}`
   }
-  return keyElement(given)
+  return `k:{${pairs}}`
 }
 
 function keyOf({ name, fallback }: ListKey, item: JsonRecord): unknown {
@@ -83,9 +89,32 @@ export function missingKeys({ keys }: Keyed, item: unknown): readonly string[] {
 export function everyField(shape: Shape, value: unknown): FieldSet {
   const parts = partsOf(shape, value) ?? []
   if (parts.length === 0) return leaf
+  if (shape.type !== 'struct' || parts.some(isDeep)) return everyPart(parts)
+  const last = lastSet(shape)
+  if (!isOf(parts, last.elements)) {
+    last.elements = parts.map(part => part.element)
+    last.set = everyPart(parts)
+  }
+  return last.set
+}
+
+function everyPart(parts: readonly Part[]): FieldSet {
   const level = new Level(true)
   for (const part of parts) level.add(part.element, everyField(part.shape, part.value))
   return level.build() ?? leaf
+}
+
+function isDeep({ shape }: Part): boolean {
+  return shape.type !== 'whole'
+}
+
+type FlatSet = { elements: readonly string[]; set: FieldSet }
+
+/** The set of the last object of a shape that had nothing but wholes: mostly the next has the same fields. */
+const lastSet = madeOnce((_shape: Shape): FlatSet => ({ elements: [], set: leaf }))
+
+function isOf(parts: readonly Part[], elements: readonly string[]): boolean {
+  return parts.length === elements.length && parts.every((part, i) => part.element === elements[i])
 }
 
 /**
@@ -111,6 +140,7 @@ function isClaimed(shape: Shape, { element, value }: Part): boolean {
 /** From one state to the next. Both are given. */
 export function compareFields(shape: Shape, before: unknown, after: unknown): Changes {
   if (before === after) return noChanges
+  if (shape.type === 'whole') return compareLeaves(before, after)
   if (isByName(shape) && isRecord(before) && isRecord(after)) return compareRecords(shape, before, after)
   const had = partsOf(shape, before)
   const has = partsOf(shape, after)
@@ -125,7 +155,7 @@ function isByName({ type }: Shape): boolean {
 
 /** Most fields are the same in both, and cost nothing but a look at each. What is inherited equals nothing that JSON has. */
 function compareRecords(shape: Shape, before: JsonRecord, after: JsonRecord): Changes {
-  const found = new Differences()
+  const found = new Differences('kept')
   for (const name of Object.keys(after)) {
     if (after[name] !== before[name]) compareEntry(shape, name, { before, after }, found)
   }
@@ -139,22 +169,30 @@ function compareRecords(shape: Shape, before: JsonRecord, after: JsonRecord): Ch
 type States = { readonly before: JsonRecord; readonly after: JsonRecord }
 
 function compareEntry(shape: Shape, name: string, { before, after }: States, found: Differences): void {
-  const inner = fieldShape(shape, name)
-  if (inner === undefined) return
+  const field = fieldOf(shape, name)
+  if (field === undefined) return
+  const { element, shape: inner } = field
   const had = entryOf(before, name)
   const has = entryOf(after, name)
-  if (had !== undefined && has !== undefined) found.add(fieldElement(name), compareFields(inner, had, has))
-  else if (has !== undefined) found.added.add(fieldElement(name), everyField(inner, has))
-  else if (had !== undefined) found.removed.add(fieldElement(name), everyField(inner, had))
+  if (had !== undefined && has !== undefined) found.add(element, compareFields(inner, had, has))
+  else if (has !== undefined) found.added.add(element, everyField(inner, has))
+  else if (had !== undefined) found.removed.add(element, everyField(inner, had))
 }
 
 /** What was found in the parts of two states. */
 class Differences {
-  readonly added = new Level(false)
-  readonly modified = new Level(false)
-  readonly removed = new Level(false)
+  readonly added: Level
+  readonly modified: Level
+  readonly removed: Level
+
+  constructor(lasts: 'kept' | 'passing') {
+    this.added = new Level(false, lasts)
+    this.modified = new Level(false, lasts)
+    this.removed = new Level(false, lasts)
+  }
 
   add(element: string, changes: Changes): void {
+    if (changes === noChanges) return
     this.added.add(element, changes.added)
     this.modified.add(element, changes.modified)
     this.removed.add(element, changes.removed)
@@ -168,13 +206,17 @@ class Differences {
   }
 }
 
+const itself: Changes = { ...noChanges, modified: leaf }
+
+/** Both are not the very same. */
 function compareLeaves(before: unknown, after: unknown): Changes {
-  return isDeepStrictEqual(before, after) ? noChanges : { ...noChanges, modified: leaf }
+  const areScalars = typeof before !== 'object' && typeof after !== 'object'
+  return !areScalars && isDeepStrictEqual(before, after) ? noChanges : itself
 }
 
 /** Null is not the same as empty. What nobody owns does not count. */
 function compareEmpty(before: unknown, after: unknown): Changes {
-  return (before === null) === (after === null) ? noChanges : { ...noChanges, modified: leaf }
+  return (before === null) === (after === null) ? noChanges : itself
 }
 
 /** When only one of the two has parts, they come or go besides. */
@@ -189,8 +231,9 @@ function partsBelow(shape: Shape, value: unknown): Fields {
 }
 
 function compareParts(had: readonly Part[], has: readonly Part[]): Changes {
-  const found = new Differences()
-  const old = new Map(had.map(part => [part.element, part]))
+  const found = new Differences('passing')
+  const old = new Map<string, Part>()
+  for (const part of had) old.set(part.element, part)
   for (const { element, shape, value } of has) {
     const before = old.get(element)
     if (before === undefined) {

@@ -19,7 +19,7 @@ const self = '.'
 const maxDepth = 1_000
 
 export function isMember(set: FieldSet): boolean {
-  return self in set || isLeaf(set)
+  return set === leaf || self in set || isLeaf(set)
 }
 
 function isLeaf(set: FieldSet): boolean {
@@ -28,19 +28,33 @@ function isLeaf(set: FieldSet): boolean {
   return true
 }
 
-/** One level of a tree: call `add` for each element, then `build`. */
-export class Level {
-  #elements: Record<string, FieldSet> | undefined
-  readonly #isMember: boolean
+type Elements = Record<string, FieldSet>
 
-  constructor(isMember: boolean) {
+/**
+ * One level of a tree: call `add` for each element, then `build`. Items have no end of names, and an object for each name
+ * is another hidden class. Without a prototype it is a hash table, which is made in a third of the time but is written as
+ * JSON more slowly: that is for levels that are `passing`. One that comes to be stored all the same says the same.
+ */
+export class Level {
+  #elements: Elements | undefined
+  readonly #isMember: boolean
+  readonly #isPassing: boolean
+
+  constructor(isMember: boolean, lasts: 'kept' | 'passing' = 'kept') {
     this.#isMember = isMember
+    this.#isPassing = lasts === 'passing'
   }
 
   add(element: string, below: Fields): void {
     if (below === undefined) return
-    this.#elements ??= this.#isMember ? { [self]: leaf } : {}
+    this.#elements ??= this.#opened()
     this.#elements[element] = below
+  }
+
+  #opened(): Elements {
+    const elements: Elements = this.#isPassing ? Object.create(null) : {}
+    if (this.#isMember) elements[self] = leaf
+    return elements
   }
 
   build(): Fields {
@@ -50,45 +64,48 @@ export class Level {
 
 export function union(a: Fields, b: Fields): Fields {
   if (a === undefined || b === undefined || a === b) return a ?? b
-  const both = rebuilt(a, isMember(a) || isMember(b), element => union(a[element], b[element]))
-  let level: Level | undefined
+  let level = isMember(b) && !isMember(a) ? levelOf(a, true) : undefined
   for (const element in b) {
-    if (element === self || element in a) continue
-    level ??= levelOf(both ?? leaf)
-    level.add(element, b[element])
+    if (element === self) continue
+    const both = union(a[element], b[element])
+    if (both === a[element]) continue
+    level ??= levelOf(a, isMember(a))
+    level.add(element, both)
   }
-  return level === undefined ? both : level.build()
+  return level === undefined ? a : level.build()
 }
 
 /** The fields of `a` that are not in `b`. */
 export function difference(a: Fields, b: Fields): Fields {
+  if (a === b) return undefined
   if (a === undefined || b === undefined || !meet(a, b)) return a
-  return rebuilt(a, isMember(a) && !isMember(b), element => difference(a[element], b[element]))
+  return rebuilt(a, isMember(a) && !isMember(b), b, difference)
 }
 
 /** Whether anything may be in both: most managers have nothing to do with most changes. */
 function meet(a: FieldSet, b: FieldSet): boolean {
-  if (isLeaf(a) || isLeaf(b)) return true
-  for (const element in b) if (element in a) return true
-  return false
+  for (const element in b) if (element !== self && element in a) return true
+  return isMember(a) && isMember(b)
 }
 
 export function intersection(a: Fields, b: Fields): Fields {
   if (a === undefined || b === undefined) return undefined
-  return rebuilt(a, isMember(a) && isMember(b), element => intersection(a[element], b[element]))
+  return rebuilt(a, isMember(a) && isMember(b), b, intersection)
 }
 
+type Combine = (a: Fields, b: Fields) => Fields
+
 /** The set with something else below each element. Where that changes nothing it is the very set: most are large and stay. */
-function rebuilt(set: FieldSet, stays: boolean, belowOf: (element: string) => Fields): Fields {
+function rebuilt(set: FieldSet, stays: boolean, other: FieldSet, combine: Combine): Fields {
   let level = stays === isMember(set) ? undefined : new Level(stays)
   let same = 0
   for (const element in set) {
     if (element === self) continue
-    const next = belowOf(element)
+    const next = combine(set[element], other[element])
     if (level === undefined) {
       same += 1
       if (next === set[element]) continue
-      level = levelOf(set, same - 1)
+      level = levelOf(set, isMember(set), same - 1)
     }
     level.add(element, next)
   }
@@ -96,8 +113,8 @@ function rebuilt(set: FieldSet, stays: boolean, belowOf: (element: string) => Fi
 }
 
 /** The level of a set, with its first elements. */
-function levelOf(set: FieldSet, count = Number.POSITIVE_INFINITY): Level {
-  const level = new Level(isMember(set))
+function levelOf(set: FieldSet, asMember: boolean, count = Number.POSITIVE_INFINITY): Level {
+  const level = new Level(asMember)
   let left = count
   for (const element in set) {
     if (element === self) continue
@@ -138,7 +155,7 @@ export function valueElement(value: unknown): string {
 }
 
 /** An item of a list that is told apart by keys, which are sorted. */
-export function keyElement(keys: JsonRecord): string {
+function keyElement(keys: JsonRecord): string {
   return `k:${JSON.stringify(keys)}`
 }
 

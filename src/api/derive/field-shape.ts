@@ -9,21 +9,26 @@ import { objectMetaSchema } from '../meta-schema.ts'
 import { byText } from '../order.ts'
 import type { JsonRecord } from '../record.ts'
 import type { JsonSchema } from '../schema.ts'
+import { fieldElement } from './field-set.ts'
 import { isOpen } from './visit.ts'
 
-export type ListKey = { readonly name: string; readonly fallback: unknown }
+/** `text` is the name as JSON. */
+export type ListKey = { readonly name: string; readonly text: string; readonly fallback: unknown }
 
 export type Shape =
   /** Owned as a whole: scalars, atomic lists and maps. */
   | { readonly type: 'whole' }
   /** `rest` is how fields are owned that are not named; absent, they belong to nobody. */
-  | { readonly type: 'struct'; readonly fields: ReadonlyMap<string, Shape>; readonly rest?: Shape }
+  | { readonly type: 'struct'; readonly fields: ReadonlyMap<string, NamedField>; readonly rest?: Shape }
   | { readonly type: 'map'; readonly values: Shape }
   | { readonly type: 'set' }
   /** `keys` in the order of their names. */
   | { readonly type: 'keyed'; readonly keys: readonly ListKey[]; readonly items: Shape }
   /** Told by the value: objects key by key, all else as a whole. */
   | { readonly type: 'free' }
+
+/** A field that the schema names; `element` is what sets of fields call it, made once. */
+export type NamedField = { readonly element: string; readonly shape: Shape }
 
 const whole: Shape = { type: 'whole' }
 const free: Shape = { type: 'free' }
@@ -43,7 +48,8 @@ const unowned: ReadonlySet<string> = new Set([
 /** How objects of a kind are owned; apiVersion and kind are not. */
 export const shapeOf: (kind: AnyKind) => Shape = madeOnce((kind: AnyKind): Shape => {
   const properties = Object.entries(kind.schema.properties ?? {})
-  return { type: 'struct', fields: new Map([['metadata', metadata], ...properties.map(field)]) }
+  const fields = [['metadata', { element: fieldElement('metadata'), shape: metadata }] as const]
+  return { type: 'struct', fields: new Map([...fields, ...properties.map(field)]) }
 })
 
 const metadata: Shape = {
@@ -55,8 +61,8 @@ const metadata: Shape = {
   ),
 }
 
-function field([name, schema]: readonly [string, JsonSchema]): readonly [string, Shape] {
-  return [name, compileShape(schema)]
+function field([name, schema]: readonly [string, JsonSchema]): readonly [string, NamedField] {
+  return [name, { element: fieldElement(name), shape: compileShape(schema) }]
 }
 
 function compileShape(schema: JsonSchema): Shape {
@@ -78,7 +84,11 @@ function listShape(schema: JsonSchema): Shape {
   if (listType !== 'map') return whole
   const names = schema['x-kubernetes-list-map-keys'] ?? []
   const keys = names
-    .map(name => ({ name, fallback: schema.items?.properties?.[name]?.default }))
+    .map(name => ({
+      name,
+      text: JSON.stringify(name),
+      fallback: schema.items?.properties?.[name]?.default,
+    }))
     .toSorted((a, b) => byText(a.name, b.name))
   return { type: 'keyed', keys, items: compileShape(schema.items ?? {}) }
 }
