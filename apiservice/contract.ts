@@ -258,7 +258,7 @@ export interface AdmissionPlugin {
   readonly name: string
   handles(attributes: AdmissionAttributes): boolean
   mutate?(attributes: AdmissionAttributes, signal: AbortSignal): Promise<KubeObject | undefined>
-  validate?(attributes: AdmissionAttributes, signal: AbortSignal): Promise<void>
+  validate?(attributes: AdmissionAttributes, signal: AbortSignal): void | Promise<void>
 }
 
 /** All plugins in their order, as the registry calls them; at once when there is none for what is asked. */

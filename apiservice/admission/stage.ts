@@ -12,8 +12,7 @@ export function makeAdmission(plugins: readonly AdmissionPlugin[]): Admission {
     // What none of them changes is what each of them sees.
     mutate: (attributes, signal) =>
       areAsked(mutating, attributes) ? mutated(mutating, attributes, signal) : attributes.object,
-    validate: (attributes, signal) =>
-      areAsked(validating, attributes) ? validated(validating, attributes, signal) : undefined,
+    validate: (attributes, signal) => validated(validating, attributes, signal),
   }
 }
 
@@ -35,10 +34,16 @@ async function mutated(
   return object
 }
 
-async function validated(
+function validated(
   plugins: readonly AdmissionPlugin[],
   attributes: AdmissionAttributes,
   signal: AbortSignal,
-): Promise<void> {
-  for (const plugin of plugins) if (plugin.handles(attributes)) await plugin.validate?.(attributes, signal)
+  first = 0,
+): void | Promise<void> {
+  for (let at = first; at < plugins.length; at++) {
+    const plugin = plugins[at]
+    const validating = plugin?.handles(attributes) ? plugin.validate?.(attributes, signal) : undefined
+    if (validating instanceof Promise)
+      return validating.then(() => validated(plugins, attributes, signal, at + 1))
+  }
 }

@@ -46,16 +46,22 @@ export async function admitted(call: Call, write: Write, signal: AbortSignal): P
       object,
       ...(replaced === undefined ? {} : { oldObject: replaced }),
     })
-  const mutated = (await parts.admission.mutate(attributes(prepared), signal)) ?? prepared
+  const first = attributes(prepared)
+  const mutating = parts.admission.mutate(first, signal)
+  const mutated = (mutating instanceof Promise ? await mutating : mutating) ?? prepared
   const object = old === undefined ? mutated : withGeneration(kind, mutated, old)
-  const faults = [
-    ...metadataErrors(resource, object, old, proven !== undefined),
-    ...kind.validate(object, old),
-  ]
-  if (faults.length > 0) throw invalid(resource.kindRef, object.metadata.name, faults)
-  await parts.admission.validate(attributes(object), signal)
+  refuseInvalid(resource, object, write)
+  const validating = parts.admission.validate(object === prepared ? first : attributes(object), signal)
+  if (validating instanceof Promise) await validating
   warn(call, write, object)
   return object
+}
+
+function refuseInvalid(resource: Resource, object: KubeObject, { old, proven }: Write): void {
+  const ofMetadata = metadataErrors(resource, object, old, proven !== undefined)
+  const ofKind = resource.kind.validate(object, old)
+  if (ofMetadata.length + ofKind.length === 0) return
+  throw invalid(resource.kindRef, object.metadata.name, [...ofMetadata, ...ofKind])
 }
 
 function refuse(
@@ -77,7 +83,7 @@ function metadataErrors(
   isOldValid = false,
 ): readonly FieldError[] {
   const errors = validateMetadata(kind, object, old, isOldValid)
-  return old === undefined ? errors : [...errors, ...errors]
+  return old === undefined || errors.length === 0 ? errors : [...errors, ...errors]
 }
 
 function warn({ request, resource }: Call, { sent, old }: Write, object: KubeObject): void {

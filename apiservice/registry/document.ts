@@ -7,6 +7,7 @@ import { isRecord, type JsonRecord } from '../../src/api/record.ts'
 import type { Parsed } from '../../src/codec/json.ts'
 import { decodeDocument, documentMediaTypes, mediaTypeOf } from '../../src/codec/media.ts'
 import { badRequest, isReason, type StatusError, unsupportedMediaType } from '../../src/kernel/errors.ts'
+import { settle } from '../../src/kernel/settle.ts'
 import type { ApiRequest } from '../contract.ts'
 import { type Current, provenOf } from './current.ts'
 import { readLike } from './known-fields.ts'
@@ -71,23 +72,27 @@ export async function readObject(
   return object
 }
 
+const none: readonly string[] = []
+
 /** What field validation has to say, as warnings and strict errors put it. */
 export function fieldProblems(duplicates: readonly string[], unknown: readonly string[]): readonly string[] {
+  if (duplicates.length === 0 && unknown.length === 0) return none
   return [
     ...duplicates.map(path => `duplicate field "${path}"`),
     ...unknown.map(path => `unknown field "${path}"`),
   ]
 }
 
-async function parse(resource: Resource, bytes: Buffer, contentType: string): Promise<Parsed> {
-  try {
-    return contentType === protobufMediaType
-      ? decodeProtobuf(resource, bytes)
-      : await decodeDocument(bytes, contentType)
-  } catch (thrown) {
-    if (!isReason(thrown, 'BadRequest')) throw thrown
-    throw unrecognized(resource, parseFault(contentType, thrown), bytes)
-  }
+function parse(resource: Resource, bytes: Buffer, contentType: string): Parsed | Promise<Parsed> {
+  const isProtobuf = contentType === protobufMediaType
+  return settle(
+    () => (isProtobuf ? decodeProtobuf(resource, bytes) : decodeDocument(bytes, contentType)),
+    parsed => parsed,
+    thrown => {
+      if (!isReason(thrown, 'BadRequest')) throw thrown
+      throw unrecognized(resource, parseFault(contentType, thrown), bytes)
+    },
+  )
 }
 
 /** What is said of a body that cannot be read. */

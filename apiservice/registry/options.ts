@@ -34,6 +34,7 @@ export function writeOptions(
   kind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions',
   query: URLSearchParams,
 ): WriteOptions {
+  if (query.size === 0) return defaultOptions
   refuse(kind, [
     ...(kind === 'PatchOptions' && query.has('force')
       ? [forbiddenField('force', 'may not be specified for non-apply patch')]
@@ -51,6 +52,8 @@ export function applyOptions(query: URLSearchParams): ApplyOptions {
   ])
   return { ...readOptions(query), force: booleanOption(query.get('force')) }
 }
+
+const defaultOptions: WriteOptions = { dryRun: false, fieldValidation: 'Warn', fieldManager: '' }
 
 function writeErrors(query: URLSearchParams): readonly FieldError[] {
   const fieldValidation = query.get('fieldValidation') ?? ''

@@ -14,7 +14,8 @@ import {
   unsupportedMediaType,
 } from '../../src/kernel/errors.ts'
 import { invalidValue } from '../../src/kernel/field-error.ts'
-import type { ApiRequest, Reply } from '../contract.ts'
+import { settle } from '../../src/kernel/settle.ts'
+import type { Reply } from '../contract.ts'
 import { apply } from './apply.ts'
 import type { Current } from './current.ts'
 import { applyMediaType, checkAddress, checkType, contentTypeOf, fieldProblems } from './document.ts'
@@ -54,11 +55,11 @@ const formatsOfBuiltIns: ReadonlyMap<string, Format> = new Map([
 /** Changes the newest state of an object, or the part of it that the subresource is for. */
 export async function patch(call: Call, signal: AbortSignal): Promise<Reply> {
   const { resource, request } = call
-  const accepted = patchFormats(resource)
-  if (contentTypeOf(request) === applyMediaType) return apply(call, signal)
-  const format = formatOf(request, accepted, [applyMediaType])
+  const type = contentTypeOf(request)
+  if (type === applyMediaType) return apply(call, signal)
+  const format = formatOf(type, patchFormats(resource), othersBeside)
   const options = writeOptions('PatchOptions', request.query)
-  const patched = await readPatch(call, format, options.fieldValidation)
+  const patched = await readPatch(call, { type, format }, options.fieldValidation)
   const decide = async (current: Current): Promise<Decision> => {
     const sent = patched(current.document, current.isProven ? current.document : undefined)
     if (call.pace.isDue) await call.pace.rest()
@@ -70,13 +71,15 @@ export async function patch(call: Call, signal: AbortSignal): Promise<Reply> {
   return { type: 'object', code: 200, served: resource.served, object }
 }
 
+const othersBeside = [applyMediaType]
+
 /** How the patch of a request is read. Throws 415 for other media types, which comes before all other faults. */
 export function formatOf(
-  request: ApiRequest,
+  type: string,
   accepted: ReadonlyMap<string, Format>,
   others: readonly string[] = [],
 ): Format {
-  const format = accepted.get(contentTypeOf(request))
+  const format = accepted.get(type)
   if (format === undefined) throw unsupportedMediaType([...accepted.keys(), ...others])
   return format
 }
@@ -87,11 +90,10 @@ export function formatOf(
  */
 export async function readPatch(
   call: Call,
-  format: Format,
+  { type, format }: { readonly type: string; readonly format: Format },
   validation: FieldValidation,
 ): Promise<(current: KubeObject, proven?: KubeObject) => KubeObject> {
   const { request } = call
-  const type = contentTypeOf(request)
   const { value, duplicates } = await decodePatch(await request.body(), type)
   request.notes.document = value
   if (call.pace.isDue) await call.pace.rest()
@@ -101,12 +103,14 @@ export async function readPatch(
   return (current, proven) => toSent(call, patched(current), { ofPatch: problems, validation, proven })
 }
 
-async function decodePatch(bytes: Buffer, type: string): Promise<Parsed> {
-  try {
-    return await decodeDocument(bytes, type)
-  } catch (thrown) {
-    throw isReason(thrown, 'BadRequest') ? badRequest('invalid JSON patch') : thrown
-  }
+function decodePatch(bytes: Buffer, type: string): Parsed | Promise<Parsed> {
+  return settle(
+    () => decodeDocument(bytes, type),
+    parsed => parsed,
+    thrown => {
+      throw isReason(thrown, 'BadRequest') ? badRequest('invalid JSON patch') : thrown
+    },
+  )
 }
 
 function toJsonPatch(document: unknown): Patch {

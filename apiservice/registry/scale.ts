@@ -11,7 +11,7 @@ import { invalid } from '../../src/kernel/errors.ts'
 import type { Reply } from '../contract.ts'
 import type { StoredObject } from '../store-contract.ts'
 import type { Current } from './current.ts'
-import { checkAddress, readObject } from './document.ts'
+import { checkAddress, contentTypeOf, readObject } from './document.ts'
 import { get } from './get.ts'
 import { type WriteOptions, writeOptions } from './options.ts'
 import { ownershipOf } from './ownership.ts'
@@ -41,9 +41,10 @@ export async function updateScale(call: Call, signal: AbortSignal): Promise<Repl
 
 /** Apply is refused: who manages what is told of the object, which a configuration of its scale does not show. */
 export async function patchScale(call: Call, signal: AbortSignal): Promise<Reply> {
-  const format = formatOf(call.request, formats)
+  const type = contentTypeOf(call.request)
+  const format = formatOf(type, formats)
   const options = writeOptions('PatchOptions', call.request.query)
-  const patched = await readPatch(scaleCall(call), format, options.fieldValidation)
+  const patched = await readPatch(scaleCall(call), { type, format }, options.fieldValidation)
   return changeScale(call, current => patched(toScale(call.resource.kind, current)), options, signal)
 }
 

@@ -95,7 +95,7 @@ function withStatus(object: KubeObject, status: unknown): KubeObject {
   if (status === undefined && object.status === undefined) return object
   const { apiVersion, kind, metadata } = object
   const next: Mutable<KubeObject> = { apiVersion, kind, metadata }
-  for (const name of Object.keys(object)) if (name !== 'status') setEntry(next, name, object[name])
+  for (const name in object) if (name !== 'status') setEntry(next, name, object[name])
   if (status !== undefined) next.status = status
   return next
 }
@@ -155,9 +155,8 @@ const metadataAlone: ReadonlySet<string> = new Set(['metadata'])
 
 /** Whether two records have the same fields but for some. */
 function equalBeside(left: ReadonlySet<string>, a: JsonRecord, b: JsonRecord): boolean {
-  for (const name of Object.keys(a))
-    if (!(left.has(name) || equalJson(a[name], entryOf(b, name)))) return false
-  for (const name of Object.keys(b)) {
+  for (const name in a) if (!(left.has(name) || equalJson(a[name], entryOf(b, name)))) return false
+  for (const name in b) {
     if (!left.has(name) && b[name] !== undefined && entryOf(a, name) === undefined) return false
   }
   return true

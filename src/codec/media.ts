@@ -10,6 +10,8 @@ export const documentMediaTypes: readonly string[] = ['application/json', 'appli
 
 /** The type of a Content-Type header in lower case, without parameters. */
 export function mediaTypeOf(contentType: string): string {
+  // Most say nothing but that.
+  if (/^[a-z/+.-]*$/.test(contentType)) return contentType
   return (contentType.split(';', 1)[0] ?? '').trim().toLowerCase()
 }
 
@@ -18,9 +20,9 @@ const maxInlineYamlBytes = 8 * 1024
 
 /**
  * Reads one document. Types that end in `json` are JSON, types that end in `yaml` are YAML, which JSON is a part of.
- * Throws BadRequest for a text that is neither, 415 for other types.
+ * Throws BadRequest for a text that is neither, 415 for other types. Only YAML may have to be waited for.
  */
-export async function decodeDocument(bytes: Buffer, contentType: string): Promise<Parsed> {
+export function decodeDocument(bytes: Buffer, contentType: string): Parsed | Promise<Parsed> {
   const mediaType = mediaTypeOf(contentType)
   if (mediaType === jsonPatchMediaType) return parseJson(bytes, maxPatchWeight)
   if (mediaType === '' || /[/+]json$/.test(mediaType)) return parseJson(bytes)

@@ -52,14 +52,22 @@ export function validateMetadata(
 ): readonly FieldError[] {
   const meta = object.metadata
   const valid = (isOldValid ? old?.metadata : undefined) ?? none
-  return [
-    ...(old === undefined ? createErrors(kind, meta) : updateErrors(meta, old.metadata)),
-    ...(meta.labels === valid.labels ? [] : labelErrors(meta.labels)),
-    ...(meta.annotations === valid.annotations ? [] : annotationErrors(meta.annotations)),
-    ...(meta.ownerReferences === valid.ownerReferences ? [] : ownerErrors(meta.ownerReferences)),
-    ...(meta.finalizers === valid.finalizers ? [] : finalizerErrors(kind, meta.finalizers ?? [])),
-    ...managedFieldsErrors(meta.managedFields ?? []),
-  ]
+  return joined(
+    old === undefined ? createErrors(kind, meta) : updateErrors(meta, old.metadata),
+    meta.labels === valid.labels ? noErrors : labelErrors(meta.labels),
+    meta.annotations === valid.annotations ? noErrors : annotationErrors(meta.annotations),
+    meta.ownerReferences === valid.ownerReferences ? noErrors : ownerErrors(meta.ownerReferences),
+    meta.finalizers === valid.finalizers ? noErrors : finalizerErrors(kind, meta.finalizers ?? []),
+    managedFieldsErrors(meta.managedFields ?? [], valid.managedFields ?? []),
+  )
+}
+
+const noErrors: readonly FieldError[] = []
+
+/** Mostly there are none, and nothing is made for them. */
+function joined(...parts: readonly (readonly FieldError[])[]): readonly FieldError[] {
+  for (const part of parts) if (part.length > 0) return parts.flat()
+  return noErrors
 }
 
 /** What the client is told about metadata that is legal and unwise. */
@@ -116,11 +124,17 @@ const fixed = [
 
 function updateErrors(meta: ObjectMeta, old: ObjectMeta): readonly FieldError[] {
   const added =
-    old.deletionTimestamp === undefined ? [] : addedFinalizers(meta.finalizers ?? [], old.finalizers ?? [])
-  return [
-    ...added,
-    ...fixed.filter(f => (meta[f] ?? '') !== (old[f] ?? '')).map(f => immutable(`metadata.${f}`, meta[f])),
-  ]
+    old.deletionTimestamp === undefined
+      ? noErrors
+      : addedFinalizers(meta.finalizers ?? [], old.finalizers ?? [])
+  const changed = fixed.some(f => isChanged(meta, old, f))
+    ? fixed.filter(f => isChanged(meta, old, f)).map(f => immutable(`metadata.${f}`, meta[f]))
+    : noErrors
+  return joined(added, changed)
+}
+
+function isChanged(meta: ObjectMeta, old: ObjectMeta, field: (typeof fixed)[number]): boolean {
+  return (meta[field] ?? '') !== (old[field] ?? '')
 }
 
 function addedFinalizers(finalizers: readonly string[], old: readonly string[]): readonly FieldError[] {
@@ -137,12 +151,15 @@ function firstFaults<T>(
   items: readonly T[],
   faultsOf: (item: T, index: number) => readonly FieldError[],
 ): readonly FieldError[] {
-  const found: FieldError[] = []
-  for (const [index, item] of items.entries()) {
-    found.push(...faultsOf(item, index))
+  let found: FieldError[] | undefined
+  for (let index = 0; index < items.length; index++) {
+    // There is an item below the length.
+    const faults = faultsOf(items[index] as T, index)
+    if (faults.length === 0) continue
+    found = found === undefined ? [...faults] : [...found, ...faults]
     if (found.length >= maxFaults) return found.slice(0, maxFaults)
   }
-  return found
+  return found ?? noErrors
 }
 
 export function labelErrors(
@@ -236,20 +253,25 @@ function finalizerErrors({ plainFinalizers }: AnyKind, finalizers: readonly stri
   ]
 }
 
-function managedFieldsErrors(entries: readonly ManagedFieldsEntry[]): readonly FieldError[] {
+/** The entries that are `valid` are not looked at. */
+function managedFieldsErrors(
+  entries: readonly ManagedFieldsEntry[],
+  valid: readonly ManagedFieldsEntry[],
+): readonly FieldError[] {
   return firstFaults(entries, (entry, i) => {
+    if (valid.includes(entry)) return noErrors
     const field = `metadata.managedFields[${i}]`
     const { operation = '', fieldsType = '', manager = '' } = entry
-    return [
-      ...(['Apply', 'Update'].includes(operation)
-        ? []
-        : [invalidValue(`${field}.operation`, operation, 'must be `Apply` or `Update`')]),
-      ...(['', 'FieldsV1'].includes(fieldsType)
-        ? []
-        : [invalidValue(`${field}.fieldsType`, fieldsType, 'must be `FieldsV1`')]),
-      ...(Buffer.byteLength(manager) > 128
+    return joined(
+      operation === 'Apply' || operation === 'Update'
+        ? noErrors
+        : [invalidValue(`${field}.operation`, operation, 'must be `Apply` or `Update`')],
+      fieldsType === '' || fieldsType === 'FieldsV1'
+        ? noErrors
+        : [invalidValue(`${field}.fieldsType`, fieldsType, 'must be `FieldsV1`')],
+      Buffer.byteLength(manager) > 128
         ? [tooLong(`${field}.manager`, 'may not be more than 128 bytes')]
-        : []),
-    ]
+        : noErrors,
+    )
   })
 }

@@ -30,7 +30,7 @@ function objectPruner(schema: JsonSchema): Pruner {
   return (value, walk, found, proven) => {
     if (!isRecord(value)) return value
     let changed: Record<string, unknown> | undefined
-    for (const name of Object.keys(value)) {
+    for (const name in value) {
       const inner = value[name]
       const next = isProven(proven, name, inner)
         ? inner

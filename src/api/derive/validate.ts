@@ -89,10 +89,11 @@ export function prune(kind: AnyKind, object: KubeObject, proven?: Proven): Prune
 
 /** What is wrong by the schema alone; metadata is not looked at. */
 export function validateSchema(kind: AnyKind, object: KubeObject, proven?: Proven): readonly FieldError[] {
-  const walk = new Walk()
+  let walk: Walk | undefined
   for (const root of compiled(kind).roots) {
     const value = object[root.name]
     if (value === undefined ? !root.required : isProven(proven, root.name, value)) continue
+    walk ??= new Walk()
     walk.path.push(root.name)
     walk.hidden = root.hidden
     if (value === undefined)
@@ -100,5 +101,7 @@ export function validateSchema(kind: AnyKind, object: KubeObject, proven?: Prove
     else root.check(value, walk)
     walk.path.pop()
   }
-  return walk.errors
+  return walk?.errors ?? none
 }
+
+const none: readonly FieldError[] = []

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { decodeDocument, mediaTypeOf } from '../../../../src/codec/media.ts'
 
-const decode = (text: string, type: string) => decodeDocument(Buffer.from(text), type)
+const decode = async (text: string, type: string) => decodeDocument(Buffer.from(text), type)
 
 describe('a document', () => {
   it.each([
