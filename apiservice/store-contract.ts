@@ -92,7 +92,8 @@ export interface Store {
   revision(): Revision
   /** The oldest revision that lists and watches may start from. */
   oldest(): Revision
-  get(key: ObjectKey): Promise<StoredObject | undefined>
+  /** At once where the newest state is in memory. */
+  get(key: ObjectKey): StoredObject | undefined | Promise<StoredObject | undefined>
   list(scope: Scope, options: ListOptions): Promise<ListResult>
   /** Every object of every resource, also of those that nobody serves any more, at one revision. */
   snapshot(): Promise<Pick<ListResult, 'revision' | 'items'>>

@@ -8,8 +8,10 @@ import type { Store, StoredObject } from '../store-contract.ts'
 /** What is known of a namespace, or undefined when there is none. */
 export interface NamespaceLookup {
   /** Must know of every namespace whose creation was answered before the call. */
-  find(name: string, signal: AbortSignal): Promise<'active' | 'terminating' | undefined>
+  find(name: string, signal: AbortSignal): State | undefined | Promise<State | undefined>
 }
+
+type State = 'active' | 'terminating'
 
 const namespaces: ResourceRef = { group: '', resource: 'namespaces' }
 
@@ -24,14 +26,20 @@ export function makeNamespaceLifecycle(lookup: NamespaceLookup): AdmissionPlugin
   return {
     name: 'NamespaceLifecycle',
     handles: attributes => isContent(attributes) || isImmortal(attributes),
-    async validate(attributes, signal) {
+    validate(attributes, signal) {
       if (!isContent(attributes))
         throw forbidden(namespaces, attributes.name, 'this namespace may not be deleted')
-      const state = await lookup.find(attributes.namespace, signal)
-      if (state === undefined) throw notFound(namespaces, attributes.namespace)
-      if (state === 'terminating' && attributes.operation === 'CREATE') throw terminating(attributes)
+      const state = lookup.find(attributes.namespace, signal)
+      return state instanceof Promise
+        ? state.then(found => check(found, attributes))
+        : check(state, attributes)
     },
   }
+}
+
+function check(state: State | undefined, attributes: AdmissionAttributes): void {
+  if (state === undefined) throw notFound(namespaces, attributes.namespace)
+  if (state === 'terminating' && attributes.operation === 'CREATE') throw terminating(attributes)
 }
 
 function isContent({ operation, served, namespace }: AdmissionAttributes): boolean {
@@ -62,14 +70,16 @@ function terminating({ served, namespace, name }: AdmissionAttributes): StatusEr
 /** Namespaces as this server stores them. Each version of one is looked into once. */
 export function storedNamespaces(store: Pick<Store, 'get'>): NamespaceLookup {
   return {
-    async find(name) {
-      const stored = await store.get({ resource: namespaces.resource, namespace: '', name })
-      return stored && stateOf(stored)
+    find(name) {
+      const stored = store.get({ resource: namespaces.resource, namespace: '', name })
+      return stored instanceof Promise
+        ? stored.then(found => found && stateOf(found))
+        : stored && stateOf(stored)
     },
   }
 }
 
-const stateOf = madeOnce((stored: StoredObject): 'active' | 'terminating' => {
+const stateOf = madeOnce((stored: StoredObject): State => {
   const { metadata } = decodeBody('v1', 'Namespace', stored)
   return metadata.deletionTimestamp === undefined ? 'active' : 'terminating'
 })

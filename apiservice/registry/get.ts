@@ -11,7 +11,8 @@ export async function get(call: Call, view: View | undefined, signal: AbortSigna
   const { parts, resource } = call
   const reached = reach(parts, askedRevision(call.request.query), signal)
   if (reached !== undefined) await reached
-  const object = view === undefined ? await parts.store.get(keyOf(call)) : await find(call, view)
+  const finding = view === undefined ? parts.store.get(keyOf(call)) : find(call, view)
+  const object = finding instanceof Promise ? await finding : finding
   if (object === undefined) throw notFound(resource.ref, call.name)
   return { type: 'object', code: 200, served: resource.served, object }
 }

@@ -107,7 +107,7 @@ class RevisionStore implements Store {
     return this.#committer.fault
   }
 
-  async get(key: ObjectKey): Promise<StoredObject | undefined> {
+  get(key: ObjectKey): StoredObject | undefined {
     this.#mustBeOpen()
     return this.#timeline.current(key)
   }

@@ -76,7 +76,7 @@ export const earlyDefects: readonly Defect[] = [
     line: 31,
     what: 'owners are not checked',
     file: 'src/api/derive/metadata.ts',
-    find: '...(meta.ownerReferences === valid.ownerReferences ? [] : ownerErrors(meta.ownerReferences)),',
+    find: 'meta.ownerReferences === valid.ownerReferences ? noErrors : ownerErrors(meta.ownerReferences),',
     replace: '',
   },
   {

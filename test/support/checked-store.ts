@@ -49,7 +49,7 @@ export class CheckedStore implements Store {
     return this.#store.fault()
   }
 
-  get(key: ObjectKey): Promise<StoredObject | undefined> {
+  get(key: ObjectKey): ReturnType<Store['get']> {
     this.#resources.add(key.resource)
     return this.#store.get(key)
   }

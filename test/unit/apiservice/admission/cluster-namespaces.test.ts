@@ -24,7 +24,7 @@ function world(live: (name: string) => unknown = name => missing(name)) {
   } as Pick<Cluster, 'get'>
   const lookup = clusterNamespaces({ cluster, clock, informer: { get: ({ name }) => told.get(name) } })
   const find = async (name: string): Promise<string | undefined> => {
-    const found = lookup.find(name, never)
+    const found = Promise.resolve(lookup.find(name, never))
     found.catch(() => undefined)
     await clock.advance(50)
     return found
