@@ -138,7 +138,8 @@ function checkEnvelope(resource: Resource, value: unknown, bytes: Buffer): JsonR
     isAbsent(apiVersion) ? resource.apiVersion : apiVersion,
     isAbsent(kind) ? resource.kind.kind : kind,
   )
-  return { ...value, apiVersion: resource.apiVersion, kind: resource.kind.kind }
+  const isWhole = apiVersion === resource.apiVersion && kind === resource.kind.kind
+  return isWhole ? value : { ...value, apiVersion: resource.apiVersion, kind: resource.kind.kind }
 }
 
 /** Throws 400 when the data is of another type than the address. */

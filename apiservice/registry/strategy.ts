@@ -3,7 +3,13 @@
  * everything that may be said in two ways. All functions are pure.
  */
 import type { AnyKind } from '../../src/api/kind.ts'
-import { type KubeObject, type ObjectMeta, type OwnerReference, withoutVersion } from '../../src/api/meta.ts'
+import {
+  type KubeObject,
+  type ManagedFieldsEntry,
+  type ObjectMeta,
+  type OwnerReference,
+  withoutVersion,
+} from '../../src/api/meta.ts'
 import { entryOf, type JsonRecord, setEntry } from '../../src/api/record.ts'
 import { equalJson } from '../../src/cluster/json.ts'
 import { toTime } from '../../src/kernel/clock.ts'
@@ -143,15 +149,21 @@ const unspecifiedWithStatus: ReadonlySet<string> = new Set([...unspecified, 'sta
 
 /** Whether nothing changes but, perhaps, the times of managers. Both without resourceVersion. */
 export function isUnchanged(next: KubeObject, old: KubeObject): boolean {
-  // Most writes change something else than metadata, which has many more fields.
-  if (!equalBeside(metadataAlone, next, old)) return false
+  // Most writes change something else than who manages what, which is the longest to compare.
   return (
-    next.metadata.managedFields?.length === old.metadata.managedFields?.length &&
-    equalJson(withoutTimes(next.metadata), withoutTimes(old.metadata))
+    equalBeside(metadataAlone, next, old) &&
+    equalBeside(managersAlone, next.metadata, old.metadata) &&
+    areSameManagers(next.metadata.managedFields ?? [], old.metadata.managedFields ?? [])
   )
 }
 
 const metadataAlone: ReadonlySet<string> = new Set(['metadata'])
+const managersAlone: ReadonlySet<string> = new Set(['managedFields'])
+const timeAlone: ReadonlySet<string> = new Set(['time'])
+
+function areSameManagers(next: readonly ManagedFieldsEntry[], old: readonly ManagedFieldsEntry[]): boolean {
+  return next.length === old.length && next.every((entry, at) => equalBeside(timeAlone, entry, old[at] ?? {}))
+}
 
 /** Whether two records have the same fields but for some. */
 function equalBeside(left: ReadonlySet<string>, a: JsonRecord, b: JsonRecord): boolean {
@@ -160,10 +172,6 @@ function equalBeside(left: ReadonlySet<string>, a: JsonRecord, b: JsonRecord): b
     if (!left.has(name) && b[name] !== undefined && entryOf(a, name) === undefined) return false
   }
   return true
-}
-
-function withoutTimes({ managedFields = [], ...metadata }: KubeObject['metadata']): object {
-  return { ...metadata, managedFields: managedFields.map(({ time: _time, ...entry }) => entry) }
 }
 
 /** Whether two states are the same, whatever the order of their keys. Both without resourceVersion. */

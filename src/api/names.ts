@@ -91,8 +91,23 @@ export function pathSegmentErrors(value: string, prefix: boolean): readonly stri
   return ['/', '%'].filter(c => value.includes(c)).map(c => `may not contain '${c}'`)
 }
 
+/** Objects have few keys, and the same again and again. */
+const goodLabelKeys = new Set<string>()
+const maxGoodLabelKeys = 1_024
+
 /** A key of labels and annotations, a finalizer: an optional DNS prefix, `/`, and a name. */
 export function labelKeyErrors(value: string): readonly string[] {
+  if (goodLabelKeys.has(value)) return noErrors
+  const errors = faultsOfLabelKey(value)
+  if (errors.length > 0) return errors
+  if (goodLabelKeys.size >= maxGoodLabelKeys) goodLabelKeys.clear()
+  goodLabelKeys.add(value)
+  return noErrors
+}
+
+const noErrors: readonly string[] = []
+
+function faultsOfLabelKey(value: string): readonly string[] {
   const parts = value.split('/', 3)
   if (parts.length > 2) {
     return [

@@ -168,25 +168,31 @@ export function labelErrors(
 ): readonly FieldError[] {
   return firstFaults(Object.keys(labels), key => {
     const value = labels[key] ?? ''
+    const [ofKey, ofValue] = [labelKeyErrors(key), labelValueErrors(value)]
+    if (ofKey.length + ofValue.length === 0) return noErrors
     return [
-      ...labelKeyErrors(key).map(e => invalidValue(field, key, e)),
-      ...labelValueErrors(value).map(e => invalidValue(field, value, e)),
+      ...ofKey.map(e => invalidValue(field, key, e)),
+      ...ofValue.map(e => invalidValue(field, value, e)),
     ]
   })
 }
 
 function annotationErrors(annotations: Readonly<Record<string, string>> = {}): readonly FieldError[] {
   const field = 'metadata.annotations'
-  const entries = Object.entries(annotations)
-  const bytes = entries.reduce((sum, [k, v]) => sum + Buffer.byteLength(k) + Buffer.byteLength(v), 0)
-  return [
-    ...firstFaults(entries, ([key]) =>
-      labelKeyErrors(key.toLowerCase()).map(e => invalidValue(field, key, e)),
-    ),
-    ...(bytes > maxAnnotationBytes
+  const keys = Object.keys(annotations)
+  const bytes = keys.reduce(
+    (sum, key) => sum + Buffer.byteLength(key) + Buffer.byteLength(annotations[key] ?? ''),
+    0,
+  )
+  return joined(
+    firstFaults(keys, key => {
+      const errors = labelKeyErrors(key.toLowerCase())
+      return errors.length === 0 ? noErrors : errors.map(e => invalidValue(field, key, e))
+    }),
+    bytes > maxAnnotationBytes
       ? [tooLong(field, `may not be more than ${maxAnnotationBytes} bytes`)]
-      : []),
-  ]
+      : noErrors,
+  )
 }
 
 function ownerErrors(owners: readonly OwnerReference[] = []): readonly FieldError[] {

@@ -16,6 +16,12 @@ import { measure, seedAll } from './measure.ts'
 import { type Memory, tableOf } from './report.ts'
 import { type Starting, startBare, startOurs, type Target } from './targets.ts'
 
+/**
+ * What every server has of each load before it is measured. A server of ours comes to its speed after some ten thousand
+ * requests of a kind, when V8 has compiled what they need; servers run for longer than that.
+ */
+const warmUpMs = 3_000
+
 /** What every server has to give back memory that the load has left behind, before it is measured. */
 const quietMs = 30_000
 
@@ -69,7 +75,7 @@ function measureAll({ short, gate }: RunOptions): Promise<Measured> {
   const size = short ? shortSize : wholeSize
   return withTargets(async (targets, load) => {
     await seedAll(seeded(targets), load, size)
-    if (!short) await measure(targets, load, { ...size, rounds: 1, durationMs: 300 })
+    if (!short) await measure(targets, load, { ...size, rounds: 1, durationMs: warmUpMs })
     const first = await measure(targets, load, size, casesOf(size))
     if (!short) await sleep(systemClock, quietMs, never)
     const memory = memoryOf(targets)
