@@ -33,6 +33,7 @@ export async function admitted(call: Call, write: Write, signal: AbortSignal): P
   const { parts, resource, pace, subresource } = call
   const { kind } = resource
   const { old, replaced, proven, dryRun, ownership } = write
+  if (pace.isDue) await pace.rest()
   checkDepth(kind, write.object)
   const defaulted = applyDefaults(kind, write.object, proven)
   refuse(resource, defaulted, old, validateSchema(kind, defaulted, proven))

@@ -7,13 +7,24 @@ import { reach } from './revision.ts'
 import { selectionOf } from './selection.ts'
 
 /** The newest state of one object, which is never older than the revision that is asked for. */
-export async function get(call: Call, view: View | undefined, signal: AbortSignal): Promise<Reply> {
-  const { parts, resource } = call
-  const reached = reach(parts, askedRevision(call.request.query), signal)
-  if (reached !== undefined) await reached
-  const finding = view === undefined ? parts.store.get(keyOf(call)) : find(call, view)
-  const object = finding instanceof Promise ? await finding : finding
-  if (object === undefined) throw notFound(resource.ref, call.name)
+export function get(
+  call: Call,
+  view: View | undefined,
+  signal: AbortSignal,
+): ObjectReply | Promise<ObjectReply> {
+  const reached = reach(call.parts, askedRevision(call.request.query), signal)
+  return reached === undefined ? read(call, view) : reached.then(() => read(call, view))
+}
+
+type ObjectReply = Extract<Reply, { type: 'object' }>
+
+function read(call: Call, view: View | undefined): ObjectReply | Promise<ObjectReply> {
+  const finding = view === undefined ? call.parts.store.get(keyOf(call)) : find(call, view)
+  return finding instanceof Promise ? finding.then(object => replyOf(call, object)) : replyOf(call, finding)
+}
+
+function replyOf({ resource, name }: Call, object: StoredObject | undefined): ObjectReply {
+  if (object === undefined) throw notFound(resource.ref, name)
   return { type: 'object', code: 200, served: resource.served, object }
 }
 

@@ -60,9 +60,8 @@ export async function patch(call: Call, signal: AbortSignal): Promise<Reply> {
   const format = formatOf(type, patchFormats(resource), othersBeside)
   const options = writeOptions('PatchOptions', request.query)
   const patched = await readPatch(call, { type, format }, options.fieldValidation)
-  const decide = async (current: Current): Promise<Decision> => {
+  const decide = (current: Current): Promise<Decision> => {
     const sent = patched(current.document, current.isProven ? current.document : undefined)
-    if (call.pace.isDue) await call.pace.rest()
     checkPatched(resource, sent.metadata, current.object.metadata)
     const ownership = ownershipOf(call, options.fieldManager, sent)
     return replacement(call, sent, { current, dryRun: options.dryRun, ownership }, signal)
@@ -94,7 +93,8 @@ export async function readPatch(
   validation: FieldValidation,
 ): Promise<(current: KubeObject, proven?: KubeObject) => KubeObject> {
   const { request } = call
-  const { value, duplicates } = await decodePatch(await request.body(), type)
+  const decoding = decodePatch(await request.body(), type)
+  const { value, duplicates } = decoding instanceof Promise ? await decoding : decoding
   request.notes.document = value
   if (call.pace.isDue) await call.pace.rest()
   const patched = format(value, call.resource)

@@ -10,6 +10,7 @@ import {
   unsupportedVerb,
 } from '../../src/kernel/errors.ts'
 import { shown } from '../../src/kernel/field-error.ts'
+import { settle } from '../../src/kernel/settle.ts'
 import { Pace } from '../../src/kernel/turn.ts'
 import type { Handler, Reply, RequestInfo, ResourceVerb, View } from '../contract.ts'
 import { create } from './create.ts'
@@ -28,7 +29,7 @@ import { lostRaces } from './write.ts'
 
 type ResourceInfo = Extract<RequestInfo, { readonly isResource: true }>
 
-type Answer = (call: Call, signal: AbortSignal) => Promise<Reply>
+type Answer = (call: Call, signal: AbortSignal) => Reply | Promise<Reply>
 
 type Verbs = ReadonlyMap<ResourceVerb, Answer>
 
@@ -96,10 +97,10 @@ function demand<T>(parts: ReadonlyMap<string, T>, name: string): T {
 }
 
 function readVerbs(view: View | undefined): Verbs {
-  return new Map([
+  return new Map<ResourceVerb, Answer>([
     ['get', (call, signal) => get(call, view, signal)],
     ['list', (call, signal) => list(call, view, signal)],
-    ['watch', call => Promise.resolve(watch(call, view))],
+    ['watch', call => watch(call, view)],
   ])
 }
 
@@ -109,7 +110,7 @@ const writeVerbs: Verbs = new Map([
   ['patch', patch],
   ['delete', remove],
 ])
-const statusVerbs: Verbs = new Map([
+const statusVerbs: Verbs = new Map<ResourceVerb, Answer>([
   ['get', (call, signal) => get(call, undefined, signal)],
   ['update', update],
   ['patch', patch],
@@ -194,13 +195,13 @@ function addressIn(kind: AnyKind, info: ResourceInfo): { readonly namespace: str
 }
 
 /** What is stored is bounded in depth; what is sent may still be more than merging it can walk. */
-async function answered(answer: Answer, call: Call, signal: AbortSignal): Promise<Reply> {
-  try {
-    return await answer(call, signal)
-  } catch (thrown) {
-    if (thrown instanceof RangeError && /call stack/.test(thrown.message)) {
+function answered(answer: Answer, call: Call, signal: AbortSignal): Reply | Promise<Reply> {
+  return settle(
+    () => answer(call, signal),
+    reply => reply,
+    thrown => {
+      if (!(thrown instanceof RangeError && /call stack/.test(thrown.message))) throw thrown
       throw badRequest('the object is nested too deeply')
-    }
-    throw thrown
-  }
+    },
+  )
 }

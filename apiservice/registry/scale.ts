@@ -26,8 +26,8 @@ const served = { kind: ScaleKind, version }
 const kindRef = { group: ScaleKind.group, kind: ScaleKind.kind }
 
 export async function getScale(call: Call, signal: AbortSignal): Promise<Reply> {
-  const reply = await get(call, undefined, signal)
-  return reply.type === 'object' ? replyOf(call, reply.object) : reply
+  const { object } = await get(call, undefined, signal)
+  return replyOf(call, object)
 }
 
 /** A PUT that names no version goes by the newest state, whatever the kind allows for itself. */

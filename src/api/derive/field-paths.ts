@@ -232,6 +232,12 @@ function partsBelow(shape: Shape, value: unknown): Fields {
 
 function compareParts(had: readonly Part[], has: readonly Part[]): Changes {
   const found = new Differences('passing')
+  const [first, next] = [had[0], has[0]]
+  // Many lists have one item, and need no map to find it.
+  if (had.length === 1 && has.length === 1 && first !== undefined && next !== undefined) {
+    compareOne(first, next, found)
+    return found.build()
+  }
   const old = new Map<string, Part>()
   for (const part of had) old.set(part.element, part)
   for (const { element, shape, value } of has) {
@@ -245,6 +251,16 @@ function compareParts(had: readonly Part[], has: readonly Part[]): Changes {
   }
   for (const { element, shape, value } of old.values()) found.removed.add(element, everyField(shape, value))
   return found.build()
+}
+
+function compareOne(before: Part, after: Part, found: Differences): void {
+  const { element, shape, value } = after
+  if (element === before.element) {
+    found.add(element, compareFields(shape, before.value, value))
+    return
+  }
+  found.added.add(element, everyField(shape, value))
+  found.removed.add(before.element, everyField(before.shape, before.value))
 }
 
 /** What changed and is still there. */
