@@ -142,8 +142,17 @@ type Place = { readonly start: number; readonly end: number }
 const isOfNumber = new Uint8Array(0x80)
 for (const letter of '+-.0123456789Ee') isOfNumber[letter.charCodeAt(0)] = 1
 
+const shortString = 48
+
 /** Where the string ends that begins at a quote; negative when it does not. */
 export function endOfString(text: string, start: number): number {
+  // Most strings are so short that a call to search them takes longer.
+  const near = start + shortString
+  for (let at = start + 1; at < near; at++) {
+    const code = text.charCodeAt(at)
+    if (code === quote) return at
+    if (code === backslash) break
+  }
   let end = text.indexOf('"', start + 1)
   while (text.charCodeAt(end - 1) === backslash && isEscaped(text, end)) end = text.indexOf('"', end + 1)
   return end
