@@ -31,13 +31,14 @@ export function makeNamespaceLifecycle(lookup: NamespaceLookup): AdmissionPlugin
         throw forbidden(namespaces, attributes.name, 'this namespace may not be deleted')
       const state = lookup.find(attributes.namespace, signal)
       return state instanceof Promise
-        ? state.then(found => check(found, attributes))
-        : check(state, attributes)
+        ? state.then(found => refuseIn(found, attributes))
+        : refuseIn(state, attributes)
     },
   }
 }
 
-function check(state: State | undefined, attributes: AdmissionAttributes): void {
+/** Throws 404 and 403. */
+function refuseIn(state: State | undefined, attributes: AdmissionAttributes): void {
   if (state === undefined) throw notFound(namespaces, attributes.namespace)
   if (state === 'terminating' && attributes.operation === 'CREATE') throw terminating(attributes)
 }

@@ -49,8 +49,9 @@ export function frontProxyAuthenticator({ settings, clock, log }: FrontProxyOpti
   }
 }
 
-/** More users at once than that are read again. */
+/** More users at once than that are read again, and those of whom so much is said each time. */
 const maxUsers = 256
+const maxSaid = 8 * 1024
 
 /** The same user for the same headers, so that what is known of a user can be remembered with it. */
 class SentUsers {
@@ -64,6 +65,7 @@ class SentUsers {
     const known = this.#users.get(key)
     if (known !== undefined) return known
     const user = userOf(name, headers, settings)
+    if (key.length > maxSaid) return user
     if (this.#users.size >= maxUsers) this.#users.clear()
     this.#users.set(key, user)
     return user

@@ -17,9 +17,10 @@ export function authzStage(authorizer: Authorizer): Stage {
       const denied = refusalOf(attributes, decision)
       note(request, denied)
       if (denied !== undefined) throw denied
+      const guard = (reply: Reply): Reply =>
+        reply.type === 'watch' ? guarded(reply, authorizer, attributes) : reply
       const replying = next(request, signal)
-      if (request.info.verb !== 'watch') return replying
-      return guarded(replying, authorizer, attributes)
+      return replying instanceof Promise ? replying.then(guard) : guard(replying)
     }
     const decision = authorizer.authorize(attributes, signal)
     return decision instanceof Promise ? decision.then(goOn) : goOn(decision)
@@ -48,13 +49,8 @@ function refusalOf(attributes: Attributes, decision: Decision): StatusError | un
   return decision.allowed === 'allow' ? undefined : refusal(attributes, decision.reason)
 }
 
-async function guarded(
-  replying: Reply | Promise<Reply>,
-  authorizer: Authorizer,
-  attributes: Attributes,
-): Promise<Reply> {
-  const reply = await replying
-  if (authorizer.onChange === undefined || reply.type !== 'watch') return reply
+function guarded(reply: WatchReply, authorizer: Authorizer, attributes: Attributes): WatchReply {
+  if (authorizer.onChange === undefined) return reply
   return {
     ...reply,
     open(sink, signal) {

@@ -50,7 +50,7 @@ const reviews: Resource<SubjectAccessReview> = {
 const rememberedMs = 10_000
 const timeoutMs = 30_000
 const maxEntries = 8192
-/** Of what a client chooses: longer questions are asked each time, or they would fill the memory. */
+/** Longer questions are asked each time, or they would fill the memory. */
 const maxRememberedLength = 10_000
 
 type Ask = (attributes: Attributes, signal: AbortSignal) => Decision | Promise<Decision>
@@ -84,8 +84,7 @@ function rememberedAnswers({ cluster, clock, log }: AccessReviewOptions): Ask {
     const ask = async (inner: AbortSignal): Promise<Decision> =>
       decisionOf(await withRetries(() => cluster.create(reviews, review, inner), clock, inner))
     try {
-      const isShort = question.length - textOf(attributes.user).length <= maxRememberedLength
-      return await (isShort ? answers.get(question, ask, signal) : ask(signal))
+      return await (question.length <= maxRememberedLength ? answers.get(question, ask, signal) : ask(signal))
     } catch (thrown) {
       signal.throwIfAborted()
       log.warn('access not decided', { error: errorText(thrown) })

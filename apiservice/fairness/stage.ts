@@ -8,7 +8,7 @@
  */
 import type { Clock } from '../../src/kernel/clock.ts'
 import type { Metrics } from '../../src/kernel/metrics.ts'
-import { settle } from '../../src/kernel/settle.ts'
+import { whenSettled } from '../../src/kernel/when-settled.ts'
 import type { ApiRequest, Reply, Stage } from '../contract.ts'
 import { Level, type LevelLimits, type Seat } from './level.ts'
 import { ListWidths } from './list-widths.ts'
@@ -63,12 +63,17 @@ export function fairness({ clock, metrics, limits = defaultLimits }: FairnessOpt
   return next => (request, signal) => {
     const enter = (seat: Seat): Reply | Promise<Reply> => {
       count(running, request, 1)
-      return settle(
+      return whenSettled(
         () => next(request, signal),
         reply => {
           count(running, request, -1)
-          const width = reply.type === 'list' && !signal.aborted ? widths.learn(request, reply) : 1
-          if (!keepUntilSent(seat, width, request, clock)) seat.release()
+          let isKept = false
+          try {
+            if (reply.type === 'list' && !signal.aborted)
+              isKept = keepUntilSent(seat, widths.learn(request, reply), request, clock)
+          } finally {
+            if (!isKept) seat.release()
+          }
           return reply
         },
         thrown => {

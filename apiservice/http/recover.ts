@@ -1,7 +1,7 @@
 import { errorText } from '../../src/kernel/abort.ts'
 import { internal, StatusError } from '../../src/kernel/errors.ts'
 import type { LogFields, Logger } from '../../src/kernel/log.ts'
-import { settle } from '../../src/kernel/settle.ts'
+import { whenSettled } from '../../src/kernel/when-settled.ts'
 import type { Reply, Stage } from '../contract.ts'
 
 /**
@@ -10,7 +10,7 @@ import type { Reply, Stage } from '../contract.ts'
  */
 export function recover(log: Logger): Stage {
   return next => (request, signal) =>
-    settle(
+    whenSettled(
       () => next(request, signal),
       asItIs,
       thrown => {

@@ -57,7 +57,7 @@ const plainMethods: ReadonlySet<string> = new Set([
 export class RequestMetrics {
   readonly #served: ReadonlySet<string>
   readonly #series = new Map<string, Series>()
-  /** The same by resource, so that mostly no key has to be made: as few as there are verbs and versions. */
+  /** The same by resource, so that mostly no key has to be made: as few as there are verbs, versions and subresources. */
   readonly #ofResource = new Map<string, Series[]>()
   readonly #slow
 
@@ -119,7 +119,8 @@ export class RequestMetrics {
     const { group, version, resource, subresource } = target
     const made = new Series({ verb, group, version, resource, subresource })
     this.#series.set(key, made)
-    this.#ofResource.set(resource, [...(this.#ofResource.get(resource) ?? none), made])
+    if (target !== nowhere)
+      this.#ofResource.set(resource, [...(this.#ofResource.get(resource) ?? none), made])
     return made
   }
 

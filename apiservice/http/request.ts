@@ -42,16 +42,7 @@ export function toApiRequest(raw: RawRequest, target: string, sides: Sides): Api
 /** The client's own, cut off; a new one without. */
 export function auditIdOf(raw: RawRequest): string {
   const auditId = raw.headers['audit-id']
-  return typeof auditId === 'string' && auditId !== '' ? auditId.slice(0, maxAuditId) : newAuditId()
-}
-
-/** A UUID without its last twelve digits. */
-const ownAuditIds = randomUUID().slice(0, -12)
-let auditIds = 0
-
-/** There is one of a kind of them, and nothing to guess: counting takes a tenth of the time of drawing each. */
-function newAuditId(): string {
-  return ownAuditIds + String(++auditIds).padStart(12, '0')
+  return typeof auditId === 'string' && auditId !== '' ? auditId.slice(0, maxAuditId) : randomUUID()
 }
 
 /** Nobody writes to a query. */
@@ -85,8 +76,12 @@ function decode(path: string): string {
 
 type Headers = ApiRequest['headers']
 
-/** A client mostly sends the same headers with each request of a connection: they are read once. */
+/**
+ * A client mostly sends the same headers with each request of a connection: they are read once. Over HTTP/2 the path is
+ * one of them, so no two are the same there.
+ */
 function headersOf(raw: readonly string[], connection: Connection): Headers {
+  if (raw[0]?.startsWith(':')) return toHeaders(raw)
   const { last } = connection
   if (last !== undefined && isSame(last.raw, raw)) return last.headers
   const headers = toHeaders(raw)
@@ -94,11 +89,12 @@ function headersOf(raw: readonly string[], connection: Connection): Headers {
   return headers
 }
 
-/** A connection at rest shall not hold much. */
+/** A connection at rest shall not hold much: letters, and for each of the texts what it takes itself. */
 const maxRemembered = 8 * 1024
+const lettersOfText = 32
 
 function isShort(raw: readonly string[]): boolean {
-  let length = 0
+  let length = raw.length * lettersOfText
   for (const text of raw) length += text.length
   return length <= maxRemembered
 }

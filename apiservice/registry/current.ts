@@ -18,7 +18,7 @@ export type Current = {
   readonly object: KubeObject
   /** As `object`, without resourceVersion: as states are compared and stored. */
   readonly bare: KubeObject
-  /** `document` beside its bytes. */
+  /** `document`, at the version in which it was written, beside its bytes. */
   readonly known: KnownBody
   /** This process has written it, and it is pruned and valid by the rules that hold now. */
   readonly isProven: boolean

@@ -33,6 +33,15 @@ type Pointer = readonly string[]
 
 type Container = Record<string, unknown> | unknown[]
 
+/** A copy in which no two places are the same record, as they may be in what is known of an object. */
+export function unshared(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(unshared)
+  if (!isRecord(value)) return value
+  const copy: Record<string, unknown> = {}
+  for (const name of Object.keys(value)) setEntry(copy, name, unshared(value[name]))
+  return copy
+}
+
 /** Null is no operation at all. Throws 400 unless it is a list, 413 for too many operations, 422 for an operation that is none. */
 export function jsonPatch(document: unknown): readonly Operation[] {
   if (document === null) return []

@@ -9,8 +9,10 @@ import { isReason } from '../../src/kernel/errors.ts'
 
 /** Longer texts could be too heavy. */
 const longest = 32 * 1024
-/** Longer values could be too deep, below all that is known: what is stored has a thousand levels at most. */
+/** Longer values could be too deep, below all the levels that are looked at here. */
 const longestValue = maxDepth / 2
+/** Each level is looked through by itself. */
+const deepest = 32
 
 /** A record, and where its fields lie in the body. */
 type Known = { readonly record: JsonRecord; readonly fields: Fields }
@@ -29,8 +31,11 @@ type Reading = {
  * The object of a JSON text, as parsing would have it, with what is as in the known one taken from there. Undefined when
  * the text has a fault or is not a simple one, and has to be parsed as a whole.
  */
-export function readLike({ object, body, fields }: KnownBody, json: Buffer): JsonRecord | undefined {
-  if (fields === undefined || json.length > longest) return undefined
+export function readLike(known: KnownBody, json: Buffer): JsonRecord | undefined {
+  const { object, body } = known
+  if (Math.max(json.length, body.length) > longest) return undefined
+  const { fields } = known
+  if (fields === undefined) return undefined
   const reader = new Reader(json, body)
   const metadata = { record: object.metadata, fields: fields.metadata }
   return reader.whole({ record: object, fields: fields.others }, metadata)
@@ -40,6 +45,7 @@ class Reader {
   readonly #json: Buffer
   readonly #body: Buffer
   readonly #cursor: JsonCursor
+  #depth = 0
 
   constructor(json: Buffer, body: Buffer) {
     this.#json = json
@@ -57,12 +63,18 @@ class Reader {
   /** The known record itself when it has the same fields. Undefined: the text has to be parsed as a whole. */
   #record(known: Known, metadata?: Known): JsonRecord | undefined {
     if (!this.#cursor.enter()) return undefined
+    this.#depth += 1
     const reading: Reading = { record: {}, known, metadata, next: 0, isFirst: true }
     while (!this.#cursor.leave()) {
       if (!this.#field(reading)) return undefined
       reading.isFirst = false
     }
+    this.#depth -= 1
     return isSame(reading.record, known.record) ? known.record : reading.record
+  }
+
+  get #mayEnter(): boolean {
+    return this.#depth < deepest && this.#cursor.isAtRecord
   }
 
   #field(reading: Reading): boolean {
@@ -82,7 +94,7 @@ class Reader {
     const [from = 0, to = 0] = [fields.starts[index], fields.ends[index]]
     const there = index < 0 ? undefined : record[name]
     if (there !== undefined && this.#cursor.skipIfSame(this.#body, from, to)) return there
-    const inner = isRecord(there) && this.#cursor.isAtRecord ? fieldsAt(this.#body, from) : undefined
+    const inner = isRecord(there) && this.#mayEnter ? fieldsAt(this.#body, from) : undefined
     if (inner !== undefined && isRecord(there)) return this.#record({ record: there, fields: inner })
     const value = this.#other()
     return equalJson(value, there) ? there : value
@@ -100,7 +112,10 @@ class Reader {
 
 function isSame(record: JsonRecord, known: JsonRecord): boolean {
   const names = Object.keys(known)
-  return names.length === Object.keys(record).length && names.every(name => record[name] === known[name])
+  return (
+    names.length === Object.keys(record).length &&
+    names.every(name => Object.hasOwn(record, name) && record[name] === known[name])
+  )
 }
 
 function parsed(json: Buffer): unknown {

@@ -14,12 +14,12 @@ import {
   unsupportedMediaType,
 } from '../../src/kernel/errors.ts'
 import { invalidValue } from '../../src/kernel/field-error.ts'
-import { settle } from '../../src/kernel/settle.ts'
+import { whenSettled } from '../../src/kernel/when-settled.ts'
 import type { Reply } from '../contract.ts'
 import { apply } from './apply.ts'
 import type { Current } from './current.ts'
 import { applyMediaType, checkAddress, checkType, contentTypeOf, fieldProblems } from './document.ts'
-import { applyJsonPatch, jsonPatch, jsonPatchProblems } from './json-patch.ts'
+import { applyJsonPatch, jsonPatch, jsonPatchProblems, unshared } from './json-patch.ts'
 import { mergePatch } from './merge-patch.ts'
 import { type FieldValidation, writeOptions } from './options.ts'
 import { ownershipOf } from './ownership.ts'
@@ -104,7 +104,7 @@ export async function readPatch(
 }
 
 function decodePatch(bytes: Buffer, type: string): Parsed | Promise<Parsed> {
-  return settle(
+  return whenSettled(
     () => decodeDocument(bytes, type),
     parsed => parsed,
     thrown => {
@@ -115,7 +115,7 @@ function decodePatch(bytes: Buffer, type: string): Parsed | Promise<Parsed> {
 
 function toJsonPatch(document: unknown): Patch {
   const operations = jsonPatch(document)
-  return current => applyJsonPatch(structuredClone(current), operations)
+  return current => applyJsonPatch(unshared(current), operations)
 }
 
 function toMergePatch(document: unknown): Patch {

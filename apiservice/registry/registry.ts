@@ -10,8 +10,8 @@ import {
   unsupportedVerb,
 } from '../../src/kernel/errors.ts'
 import { shown } from '../../src/kernel/field-error.ts'
-import { settle } from '../../src/kernel/settle.ts'
 import { Pace } from '../../src/kernel/turn.ts'
+import { whenSettled } from '../../src/kernel/when-settled.ts'
 import type { Handler, Reply, RequestInfo, ResourceVerb, View } from '../contract.ts'
 import { create } from './create.ts'
 import { WrittenObjects } from './current.ts'
@@ -196,7 +196,7 @@ function addressIn(kind: AnyKind, info: ResourceInfo): { readonly namespace: str
 
 /** What is stored is bounded in depth; what is sent may still be more than merging it can walk. */
 function answered(answer: Answer, call: Call, signal: AbortSignal): Reply | Promise<Reply> {
-  return settle(
+  return whenSettled(
     () => answer(call, signal),
     reply => reply,
     thrown => {

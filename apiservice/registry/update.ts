@@ -10,7 +10,7 @@ import { type Ownership, ownershipOf } from './ownership.ts'
 import { type Call, keyOf } from './parts.ts'
 import { checkUpdate, namesNoVersion } from './precondition.ts'
 import { forUpdate } from './strategy.ts'
-import { change, type Decision, settle } from './write.ts'
+import { change, type Decision, decisionOn } from './write.ts'
 
 /** Replaces the object, or the part of it that the subresource is for. */
 export async function update(call: Call, signal: AbortSignal): Promise<Reply> {
@@ -67,7 +67,7 @@ export async function replacement(
   const proven = provenBareOf(current)
   const replaced = current.object
   const next = await admitted(call, { object, old, replaced, proven, sent, dryRun, ownership }, signal)
-  const decision = settle(resource, next, current)
+  const decision = decisionOn(resource, next, current)
   if (call.pace.isDue) await call.pace.rest()
   return decision
 }

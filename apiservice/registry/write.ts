@@ -44,13 +44,10 @@ export async function change(
     signal.throwIfAborted()
     if (stored === undefined) throw notFound(call.resource.ref, call.name)
     const current = call.written.find(call.resource, stored) ?? currentOf(call.resource, stored)
+    if (call.pace.isDue) await call.pace.rest()
     const decision = await decide(current)
-    const isRemoved = decision.type === 'remove'
-    if (decision.type === 'keep') return { object: stored, isRemoved }
-    const encoded = decision.object && encodeFor(call, decision.object)
-    if (dryRun) return { object: { ...stored, body: encoded?.body ?? stored.body }, isRemoved }
-    const result = await commit(call, current, decision, encoded)
-    if (result.done) return { object: result.object, isRemoved }
+    const result = await carriedOut(call, current, decision, dryRun)
+    if (result.done) return { object: result.object, isRemoved: decision.type === 'remove' }
     metrics.counter(lostRaces).add({ resource: call.resource.qualified })
     stored = result.current
   }
@@ -63,20 +60,18 @@ export const lostRaces = {
   labels: ['resource'],
 }
 
-async function commit(
+async function carriedOut(
   call: Call,
   current: Current,
   decision: Decision,
-  encoded: Encoded | undefined,
+  dryRun: boolean,
 ): Promise<WriteResult> {
-  const { store } = call.parts
-  const { revision, body: before } = current.stored
-  const key = keyOf(call)
-  const body = encoded?.body ?? before
-  const guard = guardOf(call)
-  const result = await (decision.type === 'remove'
-    ? store.delete(key, revision, body, guard)
-    : store.update(key, revision, body, guard))
+  const { stored } = current
+  if (decision.type === 'keep') return { done: true, object: stored }
+  const encoded = decision.object && encodeFor(call, decision.object)
+  const body = encoded?.body ?? stored.body
+  if (dryRun) return { done: true, object: { ...stored, body } }
+  const result = await commit(call, stored, decision, body)
   checkGuard(call, result)
   const isAdmitted = decision.type === 'put' && decision.isAdmitted
   if (result.done && isAdmitted && encoded !== undefined)
@@ -84,8 +79,21 @@ async function commit(
   return result
 }
 
+function commit(
+  call: Call,
+  { revision }: StoredObject,
+  { type }: Decision,
+  body: Buffer,
+): Promise<WriteResult> {
+  const { store } = call.parts
+  const [key, guard] = [keyOf(call), guardOf(call)]
+  return type === 'remove'
+    ? store.delete(key, revision, body, guard)
+    : store.update(key, revision, body, guard)
+}
+
 /** What becomes of an update: nothing when it changes nothing, the end when it was the last thing to wait for. */
-export function settle({ kind }: Resource, next: KubeObject, current: Current): Decision {
+export function decisionOn({ kind }: Resource, next: KubeObject, current: Current): Decision {
   if (isLast(kind, next)) return { type: 'remove', object: next }
   const put: Decision = { type: 'put', object: next, isAdmitted: true }
   return isUnchanged(next, current.bare) ? { type: 'keep' } : put

@@ -54,6 +54,8 @@ export function encodeRecord({ type, at, revision, before, previous, key, body }
   const namespaceAt = headBytes + Buffer.byteLength(key.resource)
   const nameAt = namespaceAt + Buffer.byteLength(key.namespace)
   const bodyAt = nameAt + Buffer.byteLength(key.name)
+  const longest = Math.max(namespaceAt - headBytes, nameAt - namespaceAt, bodyAt - nameAt)
+  if (longest > maxKeyPartBytes) throw new RangeError(`a part of a key has ${longest} bytes`)
   head.setUint8(0, layout)
   head.setUint8(1, type === 'PUT' ? 1 : 2)
   head.setUint16(2, namespaceAt - headBytes)

@@ -10,7 +10,7 @@ const closingBrace = 0x7d
 const firstOfTwoBytes = 0x80
 const shortPiece = 64
 
-/** A place in a JSON text. It is moved on over what is found there, and not at all over what is not. */
+/** A place in a JSON text. It is moved on over what is found there; where something is missing, the text is of no more use. */
 export class JsonCursor {
   readonly #json: Buffer
   at: number

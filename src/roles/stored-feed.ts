@@ -12,8 +12,8 @@ const retryMs = 1000
 
 /**
  * The objects of a server's own store. Most are neither owned nor being deleted, which their bytes tell: those are not
- * parsed, and told of only when they come, for whatever else changes in them is nothing to their owners. A store that is
- * away when it is first asked is asked again until it answers.
+ * parsed, and told of only when they come, for whatever else changes in them is nothing to those that they own. A store
+ * that is away when it is first asked is asked again until it answers.
  */
 export function storedFeed(follow: Follow, { clock, log }: FeedOptions): ObjectFeed {
   return async (resources, listener, signal) => {
@@ -38,9 +38,15 @@ function followerOf(listener: FeedListener): Follower {
     if (tells) telling.add(idOf(object))
     return tells
   }
-  /** Whether an object that tells nothing was there before and told nothing then. */
-  const wasPlain = ({ object, previous }: StoreEvent): boolean =>
-    previous !== undefined && (telling.size === 0 || !telling.delete(idOf(object)))
+  const removed = (object: StoredObject): void => {
+    telling.delete(idOf(object))
+    listener.removed(seen(object, isTelling(object.body)))
+  }
+  const put = ({ object, previous }: StoreEvent): void => {
+    const told = telling.size > 0 && telling.delete(idOf(object))
+    const tells = note(object)
+    if (tells || told || previous === undefined) listener.put(seen(object, tells))
+  }
   return {
     reset: items => {
       telling.clear()
@@ -48,12 +54,8 @@ function followerOf(listener: FeedListener): Follower {
     },
     events: batch => {
       for (const event of batch) {
-        const { type, object } = event
-        const tells = note(object)
-        if (type === 'DELETE') {
-          telling.delete(idOf(object))
-          listener.removed(seen(object, tells))
-        } else if (tells || !wasPlain(event)) listener.put(seen(object, tells))
+        if (event.type === 'DELETE') removed(event.object)
+        else put(event)
       }
     },
   }

@@ -259,13 +259,16 @@ function finalizerErrors({ plainFinalizers }: AnyKind, finalizers: readonly stri
   ]
 }
 
+/** Among more of them than this nobody looks for one that has moved. */
+const maxSearched = 32
+
 /** The entries that are `valid` are not looked at. */
 function managedFieldsErrors(
   entries: readonly ManagedFieldsEntry[],
   valid: readonly ManagedFieldsEntry[],
 ): readonly FieldError[] {
   return firstFaults(entries, (entry, i) => {
-    if (valid.includes(entry)) return noErrors
+    if (valid[i] === entry || (valid.length <= maxSearched && valid.includes(entry))) return noErrors
     const field = `metadata.managedFields[${i}]`
     const { operation = '', fieldsType = '', manager = '' } = entry
     return joined(

@@ -112,6 +112,27 @@ describe('fairness', () => {
     expect(inside).toHaveLength(3)
   })
 
+  it('has room again after what was answered, or failed, at once', async () => {
+    const metrics = prometheus()
+    const answers: readonly (() => Reply | Promise<Reply>)[] = [
+      () => done,
+      () => listOf(3),
+      () => Promise.reject(new Error('no')),
+    ]
+    let asked = 0
+    const handler = fairness({ clock: manualClock(), metrics, limits: { readOnly: 4, mutating: 4 } })(() => {
+      const answer = answers[asked++ % 4]
+      if (answer === undefined) throw new Error('at once')
+      return answer()
+    })
+    for (let i = 0; i < 40; i++) {
+      const info = i % 2 === 0 ? list : create
+      await Promise.try(handler, anApiRequest({ user: user('a'), ...info }), never).catch(() => undefined)
+    }
+    expect(asked).toBe(40)
+    expect(await metrics.text()).toMatch(/apiserver_current_inflight_requests\{request_kind="mutating"\} 0\n/)
+  })
+
   it('counts a watch until it has begun', async () => {
     const watch: Reply = { type: 'watch', served: { kind: WidgetKind, version: 'v1' }, open: () => undefined }
     const { inside, letIn } = scene({ readOnly: 4, mutating: 4 }, () => watch)

@@ -43,6 +43,37 @@ describe.each(protocols)('over %s', protocol => {
     expect(request?.headers.get('x-name')).toEqual(['žlutý'])
   })
 
+  it('a request is read by its own headers, whatever came before it on the connection', async () => {
+    const { requests, responder } = recording()
+    const client = (await aFront(responder)).client(protocol)
+    const long = 'x'.repeat(9_000)
+    const sent: readonly Readonly<Record<string, string | string[]>>[] = [
+      { authorization: 'Bearer aaa' },
+      { authorization: 'Bearer aaa' },
+      { authorization: 'Bearer aab' },
+      {},
+      { authorization: 'Bearer aaa' },
+      { authorizatiom: 'Bearer aaa' },
+      { 'x-remote-user': 'ada', 'x-remote-group': ['dev', 'ops'] },
+      { 'x-remote-user': 'ada', 'x-remote-group': ['ops', 'dev'] },
+      { 'x-remote-user': 'bob', 'x-remote-group': ['ops', 'dev'] },
+      { 'x-long': long },
+      { 'x-long': `${long.slice(1)}y` },
+      { authorization: 'Bearer aaa' },
+    ]
+    for (const headers of sent) await client.send('/apis/g/v1/foos', { headers })
+    const names = ['authorization', 'authorizatiom', 'x-remote-user', 'x-remote-group', 'x-long']
+    expect(requests.map(({ headers }) => names.map(name => headers.get(name)))).toEqual(
+      sent.map(headers =>
+        names.map(name => {
+          const value = headers[name]
+          return typeof value === 'string' ? [value] : value
+        }),
+      ),
+    )
+    expect(new Set(requests.map(({ peer }) => peer)).size).toBe(1)
+  })
+
   it('names of 253 characters, and query strings of tens of KB', async () => {
     const { requests, responder } = recording()
     const client = (await aFront(responder)).client(protocol)

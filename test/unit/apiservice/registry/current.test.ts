@@ -132,3 +132,22 @@ it('what this process last wrote is known by its key, also when another has chan
   expect(written.last(beta, { resource, namespace, name })?.stored).toBe(after)
   expect(written.last(beta, { resource, namespace, name: 'b' })).toBeUndefined()
 })
+
+it('a JSON patch of who manages one item leaves the others as they are', async () => {
+  const registry = await aRegistry({ kinds: [ServiceImportKind] })
+  await registry.send('POST', path, { body: anImport('a') })
+  const clusters = ['a', 'b', 'c'].map(cluster => ({ cluster }))
+  await registry.send('PATCH', `${path}/a/status`, { type: merge, body: { status: { clusters } } })
+  const place = '/metadata/managedFields/1/fieldsV1/f:status/f:clusters'
+  const { body } = await registry.send('PATCH', `${path}/a`, {
+    type: 'application/json-patch+json',
+    body: [{ op: 'remove', path: `${place}/k:{"cluster":"b"}/f:cluster` }],
+  })
+  const whole = { '.': {}, 'f:cluster': {} }
+  expect(body.metadata.managedFields[1].fieldsV1['f:status']['f:clusters']).toEqual({
+    '.': {},
+    'k:{"cluster":"a"}': whole,
+    'k:{"cluster":"b"}': {},
+    'k:{"cluster":"c"}': whole,
+  })
+})

@@ -55,6 +55,21 @@ describe('deletecollection', () => {
     expect(names((await registry.send('GET', widgets)).body)).toBe('hijl')
   })
 
+  it('lets others have their turn, also when nothing of it is written', async () => {
+    const registry = await aWidgetRegistry()
+    await seed(registry)
+    let nowMs = registry.clock.now()
+    Object.assign(registry.clock, { now: () => (nowMs += 20) })
+    let turns = 0
+    const others = (): void => {
+      turns += 1
+      setImmediate(others).unref()
+    }
+    setImmediate(others)
+    await registry.send('DELETE', `${widgets}?dryRun=All`)
+    expect(turns).toBeGreaterThan(0)
+  })
+
   it('passes over what others have deleted meanwhile', async () => {
     let gone = false
     const wrap = (store: Store): Store =>

@@ -4,6 +4,7 @@ import {
   jsonPatch,
   maxCopiedBytes,
   maxOperations,
+  unshared,
 } from '../../../../apiservice/registry/json-patch.ts'
 
 const apply = (document: unknown, operations: unknown): unknown =>
@@ -126,6 +127,14 @@ describe('JSON patch', () => {
       '{"data":{"__proto__":"3","constructor":"2","prototype":"5"},"more":{"__proto__":"4"}}',
     )
     expect({}).not.toHaveProperty('more')
+  })
+
+  it('changes one place, also of a document that has one record in several', () => {
+    const shared = { a: 1, b: 2 }
+    const document = { x: shared, y: [shared], __proto__: null }
+    const patched = applyJsonPatch(unshared(document), jsonPatch([{ op: 'remove', path: '/x/a' }]))
+    expect(patched).toEqual({ x: { b: 2 }, y: [{ a: 1, b: 2 }] })
+    expect(document.x).toEqual({ a: 1, b: 2 })
   })
 
   it('is carried out on one document after another with the same result', () => {

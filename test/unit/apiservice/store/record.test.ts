@@ -50,6 +50,24 @@ describe('a record', () => {
     ])
   })
 
+  it('is not written with a part of its key that is longer than it can say', () => {
+    const record = {
+      type: 'PUT',
+      at: 1,
+      revision: 2,
+      before: 1,
+      previous: 0,
+      body: Buffer.from('{}}'),
+    } as const
+    const key = { resource: 'widgets', namespace: 'shop', name: 'n'.repeat(65_535) }
+    expect(decodeRecord(2, encodeRecord({ ...record, key })).key).toEqual(key)
+    for (const part of ['resource', 'namespace', 'name'] as const) {
+      expect(() => encodeRecord({ ...record, key: { ...key, [part]: 'n'.repeat(65_536) } })).toThrow(
+        RangeError,
+      )
+    }
+  })
+
   it('hands out its body without a copy, and keeps no memory beside its own', () => {
     const value = encodeRecord({
       type: 'PUT',

@@ -121,3 +121,10 @@ describe('keys and ports', () => {
     expect(portNameErrors(name)).toEqual(errors)
   })
 })
+
+it('what was found good is so again, and what was not is not, however many there were', () => {
+  for (let n = 0; n < 1_100; n++) expect(labelKeyErrors(`example.com/k-${n}`)).toEqual([])
+  expect(labelKeyErrors('example.com/k-')).toHaveLength(1)
+  expect(labelKeyErrors('example.com/k-')).toHaveLength(1)
+  expect(labelKeyErrors('example.com/k-0')).toEqual([])
+})

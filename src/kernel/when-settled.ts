@@ -1,5 +1,8 @@
-/** What `try` and `catch` do around a wait; at once when there is nothing to wait for. */
-export function settle<T, R>(
+/**
+ * What comes after a wait, and after its failure; at once when there is nothing to wait for. What `done` throws is not
+ * told to `failed`.
+ */
+export function whenSettled<T, R>(
   start: () => T | Promise<T>,
   done: (value: T) => R,
   failed: (thrown: unknown) => R,

@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest'
+import { whenSettled } from '../../../../src/kernel/when-settled.ts'
+
+const failed = (thrown: unknown): string => `failed: ${String(thrown)}`
+const thrower = (): never => {
+  throw new Error('no')
+}
+
+describe('what comes after a value', () => {
+  it('comes at once when it is there', () => {
+    expect(whenSettled(() => 1, String, failed)).toBe('1')
+    expect(whenSettled<number, string>(thrower, String, failed)).toBe('failed: Error: no')
+  })
+
+  it('comes later when it is waited for', async () => {
+    const later = whenSettled(() => Promise.resolve(1), String, failed)
+    expect(later).toBeInstanceOf(Promise)
+    expect(await later).toBe('1')
+    expect(await whenSettled<number, string>(() => Promise.reject(new Error('no')), String, failed)).toBe(
+      'failed: Error: no',
+    )
+  })
+
+  it('and its own failure is told to whoever asked', async () => {
+    expect(() => whenSettled(() => 1, thrower, failed)).toThrow('no')
+    await expect(whenSettled(() => Promise.resolve(1), thrower, failed)).rejects.toThrow('no')
+  })
+})
