@@ -92,7 +92,7 @@ export interface Store {
   revision(): Revision
   /** The oldest revision that lists and watches may start from. */
   oldest(): Revision
-  /** At once where the newest state is in memory. */
+  /** At once where the newest state is in memory; what it throws may be thrown at once, too. */
   get(key: ObjectKey): StoredObject | undefined | Promise<StoredObject | undefined>
   list(scope: Scope, options: ListOptions): Promise<ListResult>
   /** Every object of every resource, also of those that nobody serves any more, at one revision. */

@@ -235,7 +235,7 @@ export function describeWrites(test: ReturnType<typeof storeTest>, manifest: Sto
       for (const result of await Promise.all(writes)) expect(result.done).toBe(true)
       await closing
       await store.close()
-      await expect(store.get(aKey('shop/n1'))).rejects.toMatchObject({ code: 503 })
+      await expect(Promise.try(() => store.get(aKey('shop/n1')))).rejects.toMatchObject({ code: 503 })
       await expect(store.list(inScope(), { limit: 0 })).rejects.toMatchObject({ code: 503 })
     })
   })
