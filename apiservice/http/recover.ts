@@ -1,8 +1,8 @@
 import { errorText } from '../../src/kernel/abort.ts'
 import { internal, StatusError } from '../../src/kernel/errors.ts'
 import type { LogFields, Logger } from '../../src/kernel/log.ts'
-import { whenSettled } from '../../src/kernel/when-settled.ts'
-import type { Reply, Stage } from '../contract.ts'
+import { unlessFailed } from '../../src/kernel/when-settled.ts'
+import type { Stage } from '../contract.ts'
 
 /**
  * Turns whatever was thrown into a Status. A fault of ours is logged here with its stack; the client learns only that
@@ -10,17 +10,12 @@ import type { Reply, Stage } from '../contract.ts'
  */
 export function recover(log: Logger): Stage {
   return next => (request, signal) =>
-    whenSettled(
+    unlessFailed(
       () => next(request, signal),
-      asItIs,
       thrown => {
         throw toStatusError(thrown, request.path, { log, signal })
       },
     )
-}
-
-function asItIs(reply: Reply): Reply {
-  return reply
 }
 
 function toStatusError(thrown: unknown, path: string, at: { log: Logger; signal: AbortSignal }): StatusError {

@@ -43,8 +43,8 @@ export function encodeObject(reply: ObjectReply, choice: Choice, options: Encode
 }
 
 /**
- * A body of up to so many bytes is made as a text: Node sends it in one piece with the head before it, and bytes by themselves, for
- * which there would have to be memory outside of the heap, too.
+ * A body of up to so many bytes is made as a text: Node sends it in one piece with the head before it, and bytes by
+ * themselves, for which there would have to be memory outside of the heap, too.
  */
 const shortBytes = 16 * 1024
 

@@ -52,13 +52,8 @@ export const wholeItems: (served: ServedKind) => WriteItem = madeOnce((served: S
 /** The same and a line end, as a text of which each character is a byte; there is nothing but ASCII in a head. */
 export const wholeTexts: (served: ServedKind) => (object: StoredObject) => string = madeOnce(
   (served: ServedKind) => {
-    const { apiVersion, kind } = namesOf(served)
-    const opening = openingOf(apiVersion, kind)
-    const start = opening + beforeRevision
-    return ({ revision, body }: StoredObject) => {
-      const head = revision === 0 ? opening : start + String(revision) + behindRevision(body)
-      return `${head}${body.toString('latin1')}\n`
-    }
+    const { textOfHead } = headsOf(namesOf(served))
+    return (object: StoredObject) => `${textOfHead(object)}${object.body.toString('latin1')}\n`
   },
 )
 
@@ -87,12 +82,17 @@ export function partialNames(version: Transform['version']): Names {
   return { apiVersion: `meta.k8s.io/${version}`, kind: 'PartialObjectMetadata' }
 }
 
-type Heads = { readonly writeHead: WriteItem; readonly sizeOfHead: SizeOfItem }
+type Heads = {
+  readonly writeHead: WriteItem
+  readonly textOfHead: (object: StoredObject) => string
+  readonly sizeOfHead: SizeOfItem
+}
 
 /** What comes before a body, as `headOf` of the codec has it. */
 function headsOf({ apiVersion, kind }: Names): Heads {
   const opening = openingOf(apiVersion, kind)
-  const start = Buffer.from(opening + beforeRevision)
+  const startText = opening + beforeRevision
+  const start = Buffer.from(startText)
   return {
     writeHead: (writer, { revision, body }) => {
       if (revision === 0) return writer.text(opening)
@@ -100,6 +100,8 @@ function headsOf({ apiVersion, kind }: Names): Heads {
       writer.number(revision)
       writer.ascii(behindRevision(body))
     },
+    textOfHead: ({ revision, body }) =>
+      revision === 0 ? opening : startText + String(revision) + behindRevision(body),
     sizeOfHead: ({ revision, body }) =>
       revision === 0
         ? Buffer.byteLength(opening)

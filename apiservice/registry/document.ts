@@ -7,7 +7,7 @@ import { isRecord, type JsonRecord } from '../../src/api/record.ts'
 import type { Parsed } from '../../src/codec/json.ts'
 import { decodeDocument, documentMediaTypes, mediaTypeOf } from '../../src/codec/media.ts'
 import { badRequest, isReason, type StatusError, unsupportedMediaType } from '../../src/kernel/errors.ts'
-import { whenSettled } from '../../src/kernel/when-settled.ts'
+import { unlessFailed } from '../../src/kernel/when-settled.ts'
 import type { ApiRequest } from '../contract.ts'
 import { type Current, provenOf } from './current.ts'
 import { readLike } from './known-fields.ts'
@@ -85,9 +85,8 @@ export function fieldProblems(duplicates: readonly string[], unknown: readonly s
 
 function parse(resource: Resource, bytes: Buffer, contentType: string): Parsed | Promise<Parsed> {
   const isProtobuf = contentType === protobufMediaType
-  return whenSettled(
+  return unlessFailed(
     () => (isProtobuf ? decodeProtobuf(resource, bytes) : decodeDocument(bytes, contentType)),
-    parsed => parsed,
     thrown => {
       if (!isReason(thrown, 'BadRequest')) throw thrown
       throw unrecognized(resource, parseFault(contentType, thrown), bytes)

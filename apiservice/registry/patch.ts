@@ -14,7 +14,7 @@ import {
   unsupportedMediaType,
 } from '../../src/kernel/errors.ts'
 import { invalidValue } from '../../src/kernel/field-error.ts'
-import { whenSettled } from '../../src/kernel/when-settled.ts'
+import { unlessFailed } from '../../src/kernel/when-settled.ts'
 import type { Reply } from '../contract.ts'
 import { apply } from './apply.ts'
 import type { Current } from './current.ts'
@@ -104,9 +104,8 @@ export async function readPatch(
 }
 
 function decodePatch(bytes: Buffer, type: string): Parsed | Promise<Parsed> {
-  return whenSettled(
+  return unlessFailed(
     () => decodeDocument(bytes, type),
-    parsed => parsed,
     thrown => {
       throw isReason(thrown, 'BadRequest') ? badRequest('invalid JSON patch') : thrown
     },

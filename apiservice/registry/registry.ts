@@ -11,7 +11,7 @@ import {
 } from '../../src/kernel/errors.ts'
 import { shown } from '../../src/kernel/field-error.ts'
 import { Pace } from '../../src/kernel/turn.ts'
-import { whenSettled } from '../../src/kernel/when-settled.ts'
+import { unlessFailed } from '../../src/kernel/when-settled.ts'
 import type { Handler, Reply, RequestInfo, ResourceVerb, View } from '../contract.ts'
 import { create } from './create.ts'
 import { WrittenObjects } from './current.ts'
@@ -196,9 +196,8 @@ function addressIn(kind: AnyKind, info: ResourceInfo): { readonly namespace: str
 
 /** What is stored is bounded in depth; what is sent may still be more than merging it can walk. */
 function answered(answer: Answer, call: Call, signal: AbortSignal): Reply | Promise<Reply> {
-  return whenSettled(
+  return unlessFailed(
     () => answer(call, signal),
-    reply => reply,
     thrown => {
       if (!(thrown instanceof RangeError && /call stack/.test(thrown.message))) throw thrown
       throw badRequest('the object is nested too deeply')

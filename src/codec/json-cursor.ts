@@ -10,7 +10,10 @@ const closingBrace = 0x7d
 const firstOfTwoBytes = 0x80
 const shortPiece = 64
 
-/** A place in a JSON text. It is moved on over what is found there; where something is missing, the text is of no more use. */
+/**
+ * A place in a JSON text. It is moved on over what is found there; where something is missing, the text is of no more
+ * use.
+ */
 export class JsonCursor {
   readonly #json: Buffer
   at: number
@@ -114,19 +117,19 @@ export class JsonCursor {
     for (let at = this.at; at < json.length; at++) {
       const byte = json[at] ?? 0
       if (depth === 0 && isDelimiter(byte)) return at
-      if (byte === quote) at = this.#endOfString(at)
+      if (byte === quote) at = endOfString(json, at)
       depth += depthOf[byte] ?? 0
       if (depth <= 0 && closes[byte] === 1) return at + 1
     }
     return -1
   }
+}
 
-  #endOfString(start: number): number {
-    const json = this.#json
-    let at = start + 1
-    while (at < json.length && json[at] !== quote) at += json[at] === backslash ? 2 : 1
-    return at
-  }
+/** The closing quote of the string that begins at a quote; behind the text when there is none. */
+export function endOfString(json: Buffer, start: number): number {
+  let at = start + 1
+  while (at < json.length && json[at] !== quote) at += json[at] === backslash ? 2 : 1
+  return at
 }
 
 const depthOf = new Int8Array(0x100)

@@ -7,6 +7,7 @@
  */
 import type { KubeObject, ObjectMeta } from '../api/meta.ts'
 import { fromJson } from '../kernel/json.ts'
+import { endOfString } from './json-cursor.ts'
 
 /** Encodes an object without its apiVersion, kind and resourceVersion. */
 export function encodeBody(object: KubeObject): Buffer {
@@ -54,14 +55,7 @@ export function metadataEnd(body: Buffer): number {
   throw new Error('the body of a stored object has no end of its metadata')
 }
 
-function endOfString(body: Buffer, start: number): number {
-  let i = start + 1
-  while (i < body.length && body[i] !== quote) i += body[i] === backslash ? 2 : 1
-  return i
-}
-
 const quote = 0x22
-const backslash = 0x5c
 const openingBrace = 0x7b
 const closingBrace = 0x7d
 

@@ -15,3 +15,16 @@ export function whenSettled<T, R>(
   }
   return value instanceof Promise ? value.then(done, failed) : done(value)
 }
+
+/** What `catch` does around a wait, and at once when there is nothing to wait for. */
+export function unlessFailed<T>(
+  start: () => T | Promise<T>,
+  failed: (thrown: unknown) => never,
+): T | Promise<T> {
+  try {
+    const value = start()
+    return value instanceof Promise ? value.catch(failed) : value
+  } catch (thrown) {
+    return failed(thrown)
+  }
+}

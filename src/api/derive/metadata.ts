@@ -127,14 +127,10 @@ function updateErrors(meta: ObjectMeta, old: ObjectMeta): readonly FieldError[] 
     old.deletionTimestamp === undefined
       ? noErrors
       : addedFinalizers(meta.finalizers ?? [], old.finalizers ?? [])
-  const changed = fixed.some(f => isChanged(meta, old, f))
-    ? fixed.filter(f => isChanged(meta, old, f)).map(f => immutable(`metadata.${f}`, meta[f]))
-    : noErrors
+  const changed = firstFaults(fixed, f =>
+    (meta[f] ?? '') === (old[f] ?? '') ? noErrors : [immutable(`metadata.${f}`, meta[f])],
+  )
   return joined(added, changed)
-}
-
-function isChanged(meta: ObjectMeta, old: ObjectMeta, field: (typeof fixed)[number]): boolean {
-  return (meta[field] ?? '') !== (old[field] ?? '')
 }
 
 function addedFinalizers(finalizers: readonly string[], old: readonly string[]): readonly FieldError[] {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { whenSettled } from '../../../../src/kernel/when-settled.ts'
+import { unlessFailed, whenSettled } from '../../../../src/kernel/when-settled.ts'
 
 const failed = (thrown: unknown): string => `failed: ${String(thrown)}`
 const thrower = (): never => {
@@ -24,5 +24,21 @@ describe('what comes after a value', () => {
   it('and its own failure is told to whoever asked', async () => {
     expect(() => whenSettled(() => 1, thrower, failed)).toThrow('no')
     await expect(whenSettled(() => Promise.resolve(1), thrower, failed)).rejects.toThrow('no')
+  })
+})
+
+describe('what is left of a failure', () => {
+  const told = (thrown: unknown): never => {
+    throw new Error(`told: ${String(thrown)}`)
+  }
+
+  it('is nothing when there was none', async () => {
+    expect(unlessFailed(() => 1, told)).toBe(1)
+    expect(await unlessFailed(() => Promise.resolve(1), told)).toBe(1)
+  })
+
+  it('is what is made of it, at once or later', async () => {
+    expect(() => unlessFailed(thrower, told)).toThrow('told: Error: no')
+    await expect(unlessFailed(() => Promise.reject(new Error('no')), told)).rejects.toThrow('told: Error: no')
   })
 })
