@@ -1,5 +1,5 @@
 /** The memory of this process: V8's heap, and what the C library keeps for the next who asks. */
-import { performance } from 'node:perf_hooks'
+import { constants, PerformanceObserver, performance } from 'node:perf_hooks'
 import { setFlagsFromString } from 'node:v8'
 import type { ProcessMemory } from './quiet-memory.ts'
 
@@ -7,6 +7,7 @@ export function processMemory(): ProcessMemory {
   let last = performance.eventLoopUtilization()
   let trim: (() => unknown) | undefined
   let isFirst: boolean = true
+  const collections = wholeCollections()
   return {
     busyShare() {
       const now = performance.eventLoopUtilization()
@@ -17,8 +18,11 @@ export function processMemory(): ProcessMemory {
     collect(isWanted) {
       if (isFirst) prepare()
       isFirst = false
+      if (isWanted) collections.watch()
+      else collections.stop()
       setFlagsFromString(isWanted ? '--memory-saver-mode' : '--no-memory-saver-mode')
     },
+    hasCollected: () => collections.hasSeen(),
     trim() {
       trim ??= trimOf()
       trim()
@@ -31,6 +35,23 @@ function prepare(): void {
   setFlagsFromString('--memory-reducer-delay-ms=1000')
   // A second time in a row finds next to nothing more.
   setFlagsFromString('--memory-reducer-gc-count=1')
+}
+
+/** Whether V8 has been through its whole heap. */
+function wholeCollections(): { watch(): void; stop(): void; hasSeen(): boolean } {
+  let hasSeen: boolean = false
+  const observer = new PerformanceObserver(list => {
+    const { NODE_PERFORMANCE_GC_MAJOR: whole } = constants
+    hasSeen ||= list.getEntries().some(entry => Object(entry).detail?.kind === whole)
+  })
+  return {
+    watch() {
+      hasSeen = false
+      observer.observe({ entryTypes: ['gc'] })
+    },
+    stop: () => observer.disconnect(),
+    hasSeen: () => hasSeen,
+  }
 }
 
 /** `malloc_trim` of glibc; nothing where there is none. */

@@ -5,41 +5,57 @@ import type { Clock } from '../kernel/clock.ts'
 export type ProcessMemory = {
   /** The share of the time since it was last asked in which there was something to do. */
   busyShare(): number
-  /** Lets the collector look for what can be given up, step by step beside other work. */
+  /** Lets the collector look for what can be given up, step by step beside other work, which is slower meanwhile. */
   collect(isWanted: boolean): void
+  /** Whether the collector has been through everything since it was let. */
+  hasCollected(): boolean
   /** Gives back what is free between things that are in use. Takes milliseconds. */
   trim(): void
 }
 
-const stepMs = 1000
+const lookMs = 1000
+/** While the collector is let: work that comes is not to be slow for longer. */
+const closeLookMs = 250
 /** More is work. */
 const busy = 0.2
 /** More is work beside the collector, which itself has some. */
-const busyBeside = 0.5
-/** So many steps without work are quiet. */
-const quietSteps = 10
-/** As many more the collector is given before what is free goes back, again and again since it may begin late. */
-const trimEvery = 5
-/** Then there is nothing left to look for. */
-const lastTrim = quietSteps + 12 * trimEvery
+const busyBeside = 0.8
+const quietEnoughMs = 20_000
+/** So long the collector is given before what is free goes back, again and again since it may begin late. */
+const trimEveryMs = 5000
+/** Behind the last there is nothing left to look for. */
+const trimsMs = Array.from({ length: 12 }, (_, index) => quietEnoughMs + (index + 1) * trimEveryMs)
+/** A collector that has found no reason by then will find none. */
+const lastCollectMs = quietEnoughMs + 60_000
 
-/** Looks every second until the signal aborts. A process that is never quiet keeps what it has. */
+type Quiet = { readonly forMs: number; readonly isCollecting: boolean }
+
+const noQuiet: Quiet = { forMs: 0, isCollecting: false }
+
+/** Looks every second or oftener until the signal aborts. A process that is never quiet keeps what it has. */
 export function returnMemory(memory: ProcessMemory, clock: Clock, signal: AbortSignal): void {
-  const look = (quietFor: number): void => {
-    if (signal.aborted) return
-    const after = step(memory, quietFor)
-    clock.after(stepMs, () => look(after))
+  const lookAfter = (delayMs: number, before: Quiet): void => {
+    clock.after(delayMs, () => {
+      if (signal.aborted) return
+      const now = look(memory, before, delayMs)
+      lookAfter(now.isCollecting ? closeLookMs : lookMs, now)
+    })
   }
-  clock.after(stepMs, () => look(0))
+  lookAfter(lookMs, noQuiet)
 }
 
-/** `quietFor` so many steps before; answers for how many now. */
-function step(memory: ProcessMemory, quietFor: number): number {
-  const isQuiet = quietFor >= quietSteps
-  const isWork = memory.busyShare() > (isQuiet && quietFor < lastTrim ? busyBeside : busy)
-  if (isWork && isQuiet) memory.collect(false)
-  const now = isWork ? 0 : quietFor + 1
-  if (now === quietSteps) memory.collect(true)
-  if (now > quietSteps && now <= lastTrim && (now - quietSteps) % trimEvery === 0) memory.trim()
-  return now
+function look(memory: ProcessMemory, before: Quiet, passedMs: number): Quiet {
+  const isWork = memory.busyShare() > (before.isCollecting ? busyBeside : busy)
+  const forMs = before.forMs + passedMs
+  const isOver = before.isCollecting && (isWork || forMs > lastCollectMs || memory.hasCollected())
+  if (isOver) memory.collect(false)
+  if (isWork) return noQuiet
+  const isEnough = isNewly(forMs, before, quietEnoughMs)
+  if (isEnough) memory.collect(true)
+  if (trimsMs.some(atMs => isNewly(forMs, before, atMs))) memory.trim()
+  return { forMs, isCollecting: isEnough || (before.isCollecting && !isOver) }
+}
+
+function isNewly(forMs: number, before: Quiet, atMs: number): boolean {
+  return forMs >= atMs && before.forMs < atMs
 }

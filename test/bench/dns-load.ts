@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
+import { processorSeconds } from './processor.ts'
 
 const run = promisify(execFile)
 
@@ -71,12 +72,10 @@ export async function ask(server: Server, load: Load): Promise<Measured> {
   }
 }
 
-/** User and system time of a process, its threads and its children; the kernel counts in hundredths. */
+/** Processor time of a process, its threads and its children. */
 function cpuSeconds(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-  const own = (Number(fields[11]) + Number(fields[12])) / 100
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean)
-  return children.reduce((sum, child) => sum + cpuSeconds(Number(child)), own)
+  return children.reduce((sum, child) => sum + cpuSeconds(Number(child)), processorSeconds([pid]))
 }
 
 /** What a process holds in memory. */

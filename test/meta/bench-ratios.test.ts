@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest'
 import { casesOf, wholeSize } from '../bench/api/cases.ts'
 import { comparisons, type Figures, floorOf, isBelow, ratioOf } from '../bench/api/figures.ts'
+import { inOrder } from '../bench/api/measure.ts'
 import type { TargetName } from '../bench/api/targets.ts'
 import { failureOf } from '../bench/bench.ts'
 
@@ -50,4 +51,10 @@ it('a row that is below fails, and one that is not does not', () => {
   expect(failureOf({ ...row, value: 4.9 })).toBe('at least 5')
   expect(failureOf({ ...row, value: 5 })).toBeUndefined()
   expect(failureOf({ ...row, value: Number.NaN })).toBe('at least 5')
+})
+
+it('each round has all servers, begins with another one, and none is always behind the same one', () => {
+  const rounds = [0, 1, 2, 3, 4].map(round => inOrder(['a', 'b', 'c', 'd', 'e'], round).join(''))
+  expect(rounds).toEqual(['abcde', 'bdace', 'cadbe', 'dcbae', 'eabcd'])
+  expect([0, 1, 2].map(round => inOrder(['a', 'b'], round).join(''))).toEqual(['ab', 'ba', 'ab'])
 })

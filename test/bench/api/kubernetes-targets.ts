@@ -38,8 +38,11 @@ async function serveCrds(cluster: LabCluster, { load }: Starting): Promise<Targe
   await cluster.kubectl.run(['apply', '-f', 'deploy/crds'])
   await cluster.kubectl.run(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=60s'])
   const address = await prepare(cluster, load)
-  const pids = (['kube-apiserver', 'etcd'] as const).map(part => cluster.part(part)?.pid() ?? 0)
-  return { name: 'crds', server: serverOf(address, group), pids }
+  return { name: 'crds', server: serverOf(address, group), pids: pidsOf(cluster), besides: [] }
+}
+
+function pidsOf(cluster: LabCluster): readonly number[] {
+  return (['kube-apiserver', 'etcd'] as const).map(part => cluster.part(part)?.pid() ?? 0)
 }
 
 async function serveBehind(
@@ -54,9 +57,10 @@ async function serveBehind(
   const server = serverOf(address, bareGroup)
   const path = `${server.prefix}/namespaces/x/serviceimports`
   await eventually(() => load.expect(server, [{ method: 'GET', path }], 200))
+  const besides = pidsOf(cluster)
   return [
-    { name: 'ours aggregated', server: serverOf(address, group), pids: [member.process.pid] },
-    { name: 'bare aggregated', server, pids: bare.pids },
+    { name: 'ours aggregated', server: serverOf(address, group), pids: [member.process.pid], besides },
+    { name: 'bare aggregated', server, pids: bare.pids, besides },
   ]
 }
 

@@ -1,3 +1,6 @@
+import { never, sleep } from '../../../src/kernel/abort.ts'
+import { systemClock } from '../../../src/kernel/clock.ts'
+import { processorSeconds } from '../processor.ts'
 import { type Case, casesOf, type Size } from './cases.ts'
 import type { Figures } from './figures.ts'
 import type { LoadProcess } from './load.ts'
@@ -11,7 +14,7 @@ export async function seedAll(targets: readonly Target[], load: LoadProcess, siz
   }
 }
 
-/** Round after round, in each all loads, of each all servers one after the other, in another order each time. */
+/** Round after round, in each all loads, of each all servers one after the other. */
 export async function measure(
   targets: readonly Target[],
   load: LoadProcess,
@@ -21,14 +24,38 @@ export async function measure(
   const all = cases.map(of => ({ of, perSecond: new Map<TargetName, number[]>() }))
   for (let round = 0; round < size.rounds; round++) {
     for (const { of, perSecond } of all) {
-      const first = round % targets.length
-      for (const target of [...targets.slice(first), ...targets.slice(0, first)]) {
+      for (const target of inOrder(targets, round)) {
+        await rest(targets)
         const rate = await measureOne(of, target, load, { durationMs: size.durationMs, round })
         perSecond.set(target.name, [...(perSecond.get(target.name) ?? []), rate])
       }
     }
   }
   return all
+}
+
+/**
+ * All of them, in each round from another one on and in other strides, so that none is always behind the same one. For two
+ * or five, or another prime number of them.
+ */
+export function inOrder<T>(all: readonly T[], round: number): readonly T[] {
+  const stride = 1 + (round % Math.max(1, all.length - 1))
+  return all.flatMap((_, index) => all[(round + index * stride) % all.length] ?? [])
+}
+
+const lookMs = 200
+/** Of one processor, for all servers together. */
+const atRest = 0.15
+const restAtMostMs = 5_000
+
+/** What servers still do for the load before, such as collecting its garbage, is not to burden another one. */
+async function rest(targets: readonly Target[]): Promise<void> {
+  const pids = [...new Set(targets.flatMap(({ pids, besides }) => [...pids, ...besides]))]
+  for (let waitedMs = 0; waitedMs < restAtMostMs; waitedMs += lookMs) {
+    const before = processorSeconds(pids)
+    await sleep(systemClock, lookMs, never)
+    if (processorSeconds(pids) - before <= (atRest * lookMs) / 1_000) return
+  }
 }
 
 async function measureOne(

@@ -19,6 +19,8 @@ export type Target = {
   readonly server: Server
   /** Whose memory is that of the server. */
   readonly pids: readonly number[]
+  /** What else works when it is asked. */
+  readonly besides: readonly number[]
 }
 
 export const group = 'multicluster.x-k8s.io'
@@ -57,7 +59,7 @@ export async function startOurs({ folder, load, opened }: Starting): Promise<Tar
   const masters = await issueClient(authority, { user: 'admin', groups: ['system:masters'] }, lifetime)
   const admin = { ...server, cert: masters.certificate, key: masters.key }
   await load.expect(admin, [...grants(), ...namespaces()], 201)
-  return { name: 'ours', server, pids: [role.pid] }
+  return { name: 'ours', server, pids: [role.pid], besides: [] }
 }
 
 export function post(path: string, body: object): Call {
@@ -103,7 +105,7 @@ export async function startBare({ folder, opened }: Starting): Promise<Target> {
   if (child.stdout === null) throw new Error('the bare server has no output')
   const [line] = await once(createInterface({ input: child.stdout }), 'line')
   const address = await clientOf(authority, Number(String(line).split(' ')[1]))
-  return { name: 'bare', server: serverOf(address, bareGroup), pids: [child.pid ?? 0] }
+  return { name: 'bare', server: serverOf(address, bareGroup), pids: [child.pid ?? 0], besides: [] }
 }
 
 async function makeServing(folder: string): Promise<Identity> {

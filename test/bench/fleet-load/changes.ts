@@ -1,8 +1,9 @@
 // Changes of endpoints in a fleet under load: when each arrives at the DNS views of the importers, and what it costs.
 import { never, sleep } from '../../../src/kernel/abort.ts'
 import { systemClock } from '../../../src/kernel/clock.ts'
+import { processorSeconds } from '../processor.ts'
 import type { ChangePlan, FromWorker } from './plan.ts'
-import { type LoadFleet, processorSeconds, type Workers } from './workers.ts'
+import type { LoadFleet, Workers } from './workers.ts'
 
 const idleMs = 4_000
 const limitMs = 300_000

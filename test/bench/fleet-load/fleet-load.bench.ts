@@ -4,10 +4,11 @@ import { loadavg } from 'node:os'
 import { never, sleep } from '../../../src/kernel/abort.ts'
 import { systemClock } from '../../../src/kernel/clock.ts'
 import type { Bench, Row } from '../bench.ts'
+import { processorSeconds } from '../processor.ts'
 import { quantile } from '../quantile.ts'
 import { Arrivals, type Cost, costOf } from './changes.ts'
 import type { ChangePlan, MemberPlan } from './plan.ts'
-import { type LoadFleet, processorSeconds, residentMb, startLoadFleet } from './workers.ts'
+import { type LoadFleet, residentMb, startLoadFleet } from './workers.ts'
 
 const [memberCount = 100, serviceCount = 2_000] = (process.env.FLEET_LOAD ?? '100x2000')
   .split('x')

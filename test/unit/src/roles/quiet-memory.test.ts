@@ -3,61 +3,76 @@ import { never } from '../../../../src/kernel/abort.ts'
 import { returnMemory } from '../../../../src/roles/quiet-memory.ts'
 import { manualClock } from '../../../support/manual-clock.ts'
 
-/** What is done in each second whose share of work is given. */
-async function doneIn(shares: readonly number[], signal: AbortSignal = never): Promise<readonly string[]> {
+type Process = {
+  /** The share of work in each second; behind the last there is none. */
+  readonly shares: readonly number[]
+  readonly seconds: number
+  /** When the collector has been through, once it was let; never unless given. */
+  readonly collectsAfterMs?: number
+  readonly signal?: AbortSignal
+}
+
+/** What is done, and when: `12.25 collect`. */
+async function doneIn({ shares, seconds, collectsAfterMs = Infinity, signal = never }: Process) {
   const clock = manualClock()
-  let at = 0
-  const done: string[][] = []
+  const startMs = clock.now()
+  const passedMs = (): number => clock.now() - startMs
+  const done: string[] = []
+  const note = (what: string): void => {
+    done.push(`${passedMs() / 1000} ${what}`)
+  }
+  let letAtMs = 0
   returnMemory(
     {
-      busyShare: () => {
-        done.push([])
-        return shares[at++] ?? 0
+      busyShare: () => shares[Math.ceil(passedMs() / 1000) - 1] ?? 0,
+      collect(isWanted) {
+        if (isWanted) letAtMs = passedMs()
+        note(isWanted ? 'collect' : 'stop')
       },
-      collect: isWanted => done.at(-1)?.push(isWanted ? 'collect' : 'stop'),
-      trim: () => done.at(-1)?.push('trim'),
+      hasCollected: () => passedMs() - letAtMs >= collectsAfterMs,
+      trim: () => note('trim'),
     },
     clock,
     signal,
   )
-  for (const _ of shares) await clock.advance(1000)
-  return done.map(actions => actions.join(' '))
+  await clock.advance(seconds * 1000)
+  return done
 }
 
-const quiet = [0.01, 0.19, ...Array.from({ length: 8 }, () => 0)]
-const nothing = quiet.map(() => '')
-const begun = nothing.with(-1, 'collect')
+const nothing = (seconds: number): readonly number[] => Array.from({ length: seconds }, () => 0)
 
 describe('memory of a quiet process', () => {
-  it('is collected after ten seconds with little to do, and trimmed behind that', async () => {
-    const done = await doneIn([0.9, ...quiet, 0.45, 0.3, 0, 0, 0, ...quiet])
-    expect(done).toEqual(['', ...begun, '', '', '', '', 'trim', ...nothing.with(4, 'trim').with(9, 'trim')])
+  it('is collected after twenty seconds with little to do, and trimmed behind that', async () => {
+    const shares = [0.9, 0.01, 0.19, ...nothing(18), 0.7, 0.3]
+    const done = await doneIn({ shares, seconds: 32, collectsAfterMs: 1600 })
+    expect(done).toEqual(['21 collect', '22.75 stop', '26.75 trim', '31.75 trim'])
   })
 
-  it('is left alone after a minute', async () => {
-    const done = await doneIn(Array.from({ length: 200 }, () => 0))
-    expect(done.filter(action => action === 'trim')).toHaveLength(12)
-    expect(done.slice(70).join('')).toBe('')
+  it('is left alone after a minute, also by a collector that found no reason', async () => {
+    const done = await doneIn({ shares: [], seconds: 300 })
+    expect(done.filter(each => each.endsWith('trim'))).toHaveLength(12)
+    expect(done.slice(-2)).toEqual(['80 trim', '80.25 stop'])
   })
 
   it('is left alone by a process that has work every now and then', async () => {
-    const shares = [...quiet.slice(1), 0.3, ...quiet.slice(1), 0.3]
-    expect(await doneIn(shares)).toEqual(shares.map(() => ''))
+    expect(await doneIn({ shares: [...nothing(19), 0.3, ...nothing(19), 0.3], seconds: 40 })).toEqual([])
   })
 
-  it('is no longer collected when work comes, and all of it begins again', async () => {
-    expect(await doneIn([...quiet, 0, 0.6, 0.3, ...quiet])).toEqual([...begun, '', 'stop', '', ...begun])
+  it('is no longer collected a moment after work comes, and all of it begins again', async () => {
+    const shares = [...nothing(21), 0.9, 0.3]
+    const done = await doneIn({ shares, seconds: 45 })
+    expect(done).toEqual(['20 collect', '21.25 stop', '42.25 collect'])
   })
 
-  it('is collected beside the collector alone: more work than that is seen as work once it is done', async () => {
-    const minute = Array.from({ length: 60 }, () => 0.4)
-    const done = await doneIn([...quiet, ...minute, 0.4, ...quiet])
-    expect(done.slice(quiet.length + minute.length)).toEqual(['stop', ...begun])
+  it('is collected beside the collector alone: what is work otherwise is work once it is done', async () => {
+    const shares = [...nothing(20), ...Array.from({ length: 8 }, () => 0.4)]
+    const done = await doneIn({ shares, seconds: 49, collectsAfterMs: 4000 })
+    expect(done).toEqual(['20 collect', '24 stop', '48 collect'])
   })
 
   it('is as it is once the process stops', async () => {
     const stop = new AbortController()
-    const done = doneIn(quiet, stop.signal)
+    const done = doneIn({ shares: [], seconds: 30, signal: stop.signal })
     stop.abort()
     expect(await done).toEqual([])
   })
