@@ -5,7 +5,7 @@
  */
 import type { StoredObject } from '../store-contract.ts'
 import { ByteWriter } from './bytes.ts'
-import { type GzipPart, GzipStream, gzipPart } from './gzip.ts'
+import { GzipStream, gzipPart } from './gzip.ts'
 import { KeptRuns, type Run } from './kept-runs.ts'
 import { type Items, jsonEnd } from './list-slices.ts'
 
@@ -28,13 +28,12 @@ export function* zippedJson(list: Items): Generator<Buffer, number> {
   stream.bytes(Buffer.from(list.head))
   let compressed = 0
   for (let from = 0; from < list.items.length; ) {
-    const to = endOfRun(list.items, from)
     if (from > 0) stream.bytes(comma)
-    const known = remembered(list, from, to)
-    const part = known ?? compressedRun(list, from, to)
-    if (known === undefined) compressed += part.length
-    stream.part(part)
-    from = to
+    const known = remembered(list, from)
+    const run = known ?? compressedRun(list, from, endOfRun(list.items, from))
+    if (known === undefined) compressed += run.part.length
+    stream.part(run.part)
+    from += run.keys.length
     if (stream.size < sliceBytes && compressed < turnBytes) continue
     yield stream.take()
     compressed = 0
@@ -60,14 +59,12 @@ function endOfRun(items: readonly StoredObject[], from: number): number {
 /** Spreads numbers that follow each other: one in 64 ends a run. */
 const golden = 0x9e3779b1
 
-function remembered({ items, form }: Items, from: number, to: number): GzipPart | undefined {
+function remembered({ items, form }: Items, from: number): Run | undefined {
   const first = items[from]
   const nowMs = form.time?.nowMs ?? 0
   const run = first && kept.get(form.shape, first)
-  if (run === undefined || run.keys.length !== to - from || nowMs < run.fromMs || nowMs >= run.untilMs) {
-    return undefined
-  }
-  return run.keys.every((key, index) => isVersion(items[from + index], key)) ? run.part : undefined
+  if (run === undefined || nowMs < run.fromMs || nowMs >= run.untilMs) return undefined
+  return run.keys.every((key, index) => isVersion(items[from + index], key)) ? run : undefined
 }
 
 function isVersion(
@@ -77,7 +74,7 @@ function isVersion(
   return object?.revision === revision && object.name === name && object.namespace === namespace
 }
 
-function compressedRun(list: Items, from: number, to: number): GzipPart {
+function compressedRun(list: Items, from: number, to: number): Run {
   const { write, shape, time } = list.form
   const items = list.items.slice(from, to)
   const writer = new ByteWriter(room)
@@ -89,7 +86,8 @@ function compressedRun(list: Items, from: number, to: number): GzipPart {
   }
   const part = gzipPart(writer.written())
   const keys = items.map(({ revision, namespace, name }) => ({ revision, namespace, name }))
+  const run = { keys, part, fromMs: time?.nowMs ?? 0, untilMs }
   const [first] = items
-  if (first !== undefined) kept.keep(shape, first, { keys, part, fromMs: time?.nowMs ?? 0, untilMs })
-  return part
+  if (first !== undefined) kept.keep(shape, first, run)
+  return run
 }

@@ -6,18 +6,27 @@
  *                              head                                      |            body
  */
 import type { KubeObject, ObjectMeta } from '../api/meta.ts'
+import { type JsonRecord, setEntry } from '../api/record.ts'
 import { fromJson } from '../kernel/json.ts'
 import { endOfString } from './json-cursor.ts'
 
 /** Encodes an object without its apiVersion, kind and resourceVersion. */
 export function encodeBody(object: KubeObject): Buffer {
-  let text = JSON.stringify(withoutVersion(object.metadata)).slice(1)
-  for (const name of Object.keys(object)) {
-    if (name === 'apiVersion' || name === 'kind' || name === 'metadata') continue
-    const value = object[name]
-    if (value !== undefined) text += `,${JSON.stringify(name)}:${JSON.stringify(value)}`
-  }
-  return Buffer.from(`${text}}`, 'utf8')
+  const encoded: Record<string, unknown> = { metadata: withoutVersion(object.metadata) }
+  for (const name of Object.keys(object)) if (isInBody(name)) setEntry(encoded, name, object[name])
+  const text = JSON.stringify(encoded)
+  // Names that are whole numbers come first in whatever is made of them.
+  return Buffer.from(text.startsWith(opening) ? text.slice(opening.length) : inPieces(encoded), 'utf8')
+}
+
+const opening = '{"metadata":{'
+
+function isInBody(name: string): boolean {
+  return name !== 'apiVersion' && name !== 'kind' && name !== 'metadata'
+}
+
+function inPieces({ metadata, ...rest }: JsonRecord): string {
+  return `${JSON.stringify(metadata).slice(1, -1)}},${JSON.stringify(rest).slice(1)}`
 }
 
 function withoutVersion(metadata: ObjectMeta): ObjectMeta {

@@ -1,16 +1,10 @@
 /** Server-side apply: what becomes of an object, and of who manages it, when a configuration is applied (KEP-555). */
+
 import { atOnce, type Steps } from '../../kernel/turn.ts'
 import type { AnyKind } from '../kind.ts'
 import type { KubeObject } from '../meta.ts'
-import {
-  type Changes,
-  claimedFields,
-  compareFields,
-  everyField,
-  noChanges,
-  takenFields,
-  withContainers,
-} from './field-paths.ts'
+import { type Changes, noChanges, takenFields } from './field-changes.ts'
+import { claimedFields, compareFields, everyField, withContainers } from './field-paths.ts'
 import { difference, type FieldSet, type Fields, intersection, union } from './field-set.ts'
 import { emptyOf, ownablePart, shapeOf } from './field-shape.ts'
 import { afterUpdate, type FieldManager, isSame, type Writer, without } from './managed-fields.ts'

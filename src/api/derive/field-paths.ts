@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { madeOnce } from '../../kernel/made-once.ts'
 import { entryOf, isRecord, type JsonRecord } from '../record.ts'
+import { type Changes, Differences, noChanges } from './field-changes.ts'
 import {
   below,
   type FieldSet,
@@ -10,15 +11,10 @@ import {
   hasBelow,
   Level,
   leaf,
-  union,
   valueElement,
   withSelf,
 } from './field-set.ts'
 import type { ListKey, NamedField, Shape } from './field-shape.ts'
-
-export type Changes = { readonly added: Fields; readonly modified: Fields; readonly removed: Fields }
-
-export const noChanges: Changes = { added: undefined, modified: undefined, removed: undefined }
 
 type Keyed = Extract<Shape, { readonly type: 'keyed' }>
 type Part = { readonly element: string; readonly shape: Shape; readonly value: unknown }
@@ -175,35 +171,8 @@ function compareEntry(shape: Shape, name: string, { before, after }: States, fou
   const had = entryOf(before, name)
   const has = entryOf(after, name)
   if (had !== undefined && has !== undefined) found.add(element, compareFields(inner, had, has))
-  else if (has !== undefined) found.added.add(element, everyField(inner, has))
-  else if (had !== undefined) found.removed.add(element, everyField(inner, had))
-}
-
-/** What was found in the parts of two states. */
-class Differences {
-  readonly added: Level
-  readonly modified: Level
-  readonly removed: Level
-
-  constructor(lasts: 'kept' | 'passing') {
-    this.added = new Level(false, lasts)
-    this.modified = new Level(false, lasts)
-    this.removed = new Level(false, lasts)
-  }
-
-  add(element: string, changes: Changes): void {
-    if (changes === noChanges) return
-    this.added.add(element, changes.added)
-    this.modified.add(element, changes.modified)
-    this.removed.add(element, changes.removed)
-  }
-
-  build(): Changes {
-    const [added, modified, removed] = [this.added.build(), this.modified.build(), this.removed.build()]
-    return added === undefined && modified === undefined && removed === undefined
-      ? noChanges
-      : { added, modified, removed }
-  }
+  else if (has !== undefined) found.come(element, everyField(inner, has))
+  else if (had !== undefined) found.go(element, everyField(inner, had))
 }
 
 const itself: Changes = { ...noChanges, modified: leaf }
@@ -243,13 +212,13 @@ function compareParts(had: readonly Part[], has: readonly Part[]): Changes {
   for (const { element, shape, value } of has) {
     const before = old.get(element)
     if (before === undefined) {
-      found.added.add(element, everyField(shape, value))
+      found.come(element, everyField(shape, value))
       continue
     }
     old.delete(element)
     found.add(element, compareFields(shape, before.value, value))
   }
-  for (const { element, shape, value } of old.values()) found.removed.add(element, everyField(shape, value))
+  for (const { element, shape, value } of old.values()) found.go(element, everyField(shape, value))
   return found.build()
 }
 
@@ -259,13 +228,8 @@ function compareOne(before: Part, after: Part, found: Differences): void {
     found.add(element, compareFields(shape, before.value, value))
     return
   }
-  found.added.add(element, everyField(shape, value))
-  found.removed.add(before.element, everyField(before.shape, before.value))
-}
-
-/** What changed and is still there. */
-export function takenFields({ added, modified }: Changes): Fields {
-  return union(added, modified)
+  found.come(element, everyField(shape, value))
+  found.go(before.element, everyField(before.shape, before.value))
 }
 
 /** The set with every named field in it that something below it is in. */

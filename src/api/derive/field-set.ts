@@ -88,6 +88,20 @@ function meet(a: FieldSet, b: FieldSet): boolean {
   return isMember(a) && isMember(b)
 }
 
+/** The fields of `set` without what is gone, and with what has come: at once, since most changes have both. */
+export function exchanged(set: Fields, gone: Fields, come: Fields): Fields {
+  if (set === undefined || gone === undefined) return union(set, come)
+  if (come === undefined) return difference(set, gone)
+  const level = new Level(isMember(come) || (isMember(set) && !isMember(gone)))
+  for (const element in set) {
+    if (element !== self) level.add(element, exchanged(set[element], gone[element], come[element]))
+  }
+  for (const element in come) {
+    if (element !== self && !(element in set)) level.add(element, come[element])
+  }
+  return level.build()
+}
+
 export function intersection(a: Fields, b: Fields): Fields {
   if (a === undefined || b === undefined) return undefined
   return rebuilt(a, isMember(a) && isMember(b), b, intersection)

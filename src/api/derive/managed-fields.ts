@@ -5,8 +5,8 @@
  */
 import type { ManagedFieldsEntry } from '../meta.ts'
 import { byText } from '../order.ts'
-import { type Changes, noChanges, takenFields } from './field-paths.ts'
-import { difference, type FieldSet, type Fields, parseFields, union } from './field-set.ts'
+import { type Changes, noChanges, takenFields } from './field-changes.ts'
+import { difference, exchanged, type FieldSet, type Fields, parseFields, union } from './field-set.ts'
 
 /** One workflow. `time` is in RFC 3339, absent when it never changed a value. */
 export type FieldManager = {
@@ -67,7 +67,7 @@ export function storedManagers(entries: readonly ManagedFieldsEntry[]): readonly
 
 /** As they are stored: appliers first, then by age. Of a manager that stays as it was read, it is the very entry. */
 export function toEntries(managers: readonly FieldManager[]): readonly ManagedFieldsEntry[] {
-  const sorted = managers.length < 2 ? managers : managers.toSorted(byAge)
+  const sorted = isByAge(managers) ? managers : managers.toSorted(byAge)
   return sorted.map(manager =>
     manager.entry?.fieldsV1 === manager.fields ? manager.entry : toEntry(manager),
   )
@@ -84,6 +84,14 @@ function toEntry(manager: FieldManager): ManagedFieldsEntry {
     fieldsV1: fields,
     ...(subresource === '' ? {} : { subresource }),
   }
+}
+
+/** Mostly they are: who writes is put last and is the youngest. */
+function isByAge(managers: readonly FieldManager[]): boolean {
+  return managers.every((manager, index) => {
+    const before = managers[index - 1]
+    return before === undefined || byAge(before, manager) <= 0
+  })
 }
 
 function byAge(a: FieldManager, b: FieldManager): number {
@@ -131,10 +139,10 @@ export function afterUpdate(
   const others: FieldManager[] = []
   let owned: Fields
   for (const manager of managers) {
-    if (isSame(manager, writer)) owned = union(owned, difference(manager.fields, removed))
+    if (isSame(manager, writer)) owned = union(owned, exchanged(manager.fields, removed, taken))
     else others.push(manager)
   }
-  const next = { ...writer, fields: union(owned, taken) ?? taken }
+  const next = { ...writer, fields: owned ?? taken }
   return capped([...without(without(others, taken), removed), next])
 }
 

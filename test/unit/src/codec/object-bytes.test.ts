@@ -28,6 +28,14 @@ it('revision 0 is not shown, and metadata may be empty', () => {
   )
 })
 
+it('names that are whole numbers, and those of prototypes, are names', () => {
+  const odd = JSON.parse(
+    '{"apiVersion":"g/v1","kind":"Foo","7":[1],"metadata":{"name":"a"},"__proto__":{"x":1}}',
+  )
+  const body = encodeBody(odd)
+  expect(body.toString()).toBe('"name":"a"},"7":[1],"__proto__":{"x":1}}')
+})
+
 describe('the end of the metadata', () => {
   it('is found whatever names, strings and objects stand in it', () => {
     fc.assert(

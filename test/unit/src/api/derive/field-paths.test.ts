@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import {
-  type Changes,
-  compareFields,
-  everyField,
-  takenFields,
-} from '../../../../../src/api/derive/field-paths.ts'
+import { type Changes, takenFields } from '../../../../../src/api/derive/field-changes.ts'
+import { compareFields, everyField } from '../../../../../src/api/derive/field-paths.ts'
 import { leaf, pathsOf } from '../../../../../src/api/derive/field-set.ts'
 import { shapeOf } from '../../../../../src/api/derive/field-shape.ts'
 import { defineKind } from '../../../../../src/api/kind.ts'

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   difference,
+  exchanged,
   type FieldSet,
   type Fields,
   intersection,
@@ -31,6 +32,14 @@ describe('sets of fields', () => {
         expect(sets(union(a, b))).toEqual(sets(a).union(sets(b)))
         expect(sets(intersection(a, b))).toEqual(sets(a).intersection(sets(b)))
         expect(sets(difference(a, b))).toEqual(sets(a).difference(sets(b)))
+      }),
+    )
+  })
+
+  it('are exchanged as if one were taken away and another joined', () => {
+    fc.assert(
+      fc.property(trees, trees, trees, (a, gone, come) => {
+        expect(sets(exchanged(a, gone, come))).toEqual(sets(union(difference(a, gone), come)))
       }),
     )
   })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { noChanges } from '../../../../../src/api/derive/field-paths.ts'
+import { noChanges } from '../../../../../src/api/derive/field-changes.ts'
 import type { FieldSet, Fields } from '../../../../../src/api/derive/field-set.ts'
 import {
   afterUpdate,
