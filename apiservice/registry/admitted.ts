@@ -3,6 +3,7 @@ import { applyDefaults, validateSchema } from '../../src/api/derive/validate.ts'
 import type { KubeObject } from '../../src/api/meta.ts'
 import { invalid } from '../../src/kernel/errors.ts'
 import type { FieldError } from '../../src/kernel/field-error.ts'
+import type { AdmissionAttributes } from '../contract.ts'
 import { checkDepth } from './depth.ts'
 import { type Ownership, withManagers } from './ownership.ts'
 import type { Call, Resource } from './parts.ts'
@@ -29,33 +30,64 @@ export type Write = {
  * The object as it will be stored: defaulted, prepared by its kind, admitted and valid. Throws 422 with every fault,
  * and what admission throws. What the schema cannot say is asked only of objects that the schema accepts.
  */
-export async function admitted(call: Call, write: Write, signal: AbortSignal): Promise<KubeObject> {
-  const { parts, resource, pace, subresource } = call
-  const { kind } = resource
-  const { old, replaced, proven, dryRun, ownership } = write
-  if (pace.isDue) await pace.rest()
-  checkDepth(kind, write.object)
-  const defaulted = applyDefaults(kind, write.object, proven)
-  refuse(resource, defaulted, old, validateSchema(kind, defaulted, proven))
-  if (pace.isDue) await pace.rest()
-  const owned = withManagers(defaulted, ownership(defaulted, old))
-  if (pace.isDue) await pace.rest()
-  const prepared = subresource === '' ? kind.prepare(owned, old) : owned
-  const attributes = (object: KubeObject) =>
-    attributesOf(call, old === undefined ? 'CREATE' : 'UPDATE', dryRun, {
-      name: object.metadata.name,
-      object,
-      ...(replaced === undefined ? {} : { oldObject: replaced }),
+export function admitted(call: Call, write: Write, signal: AbortSignal): KubeObject | Promise<KubeObject> {
+  const { resource, pace } = call
+  const { old, ownership } = write
+  return pace.goOn(() => {
+    const defaulted = defaultedOf(resource, write)
+    return pace.goOn(() => {
+      const owned = withManagers(defaulted, ownership(defaulted, old))
+      return pace.goOn(() => throughAdmission(call, write, owned, signal))
     })
-  const first = attributes(prepared)
+  })
+}
+
+function defaultedOf(resource: Resource, { object, old, proven }: Write): KubeObject {
+  const { kind } = resource
+  checkDepth(kind, object)
+  const defaulted = applyDefaults(kind, object, proven)
+  refuse(resource, defaulted, old, validateSchema(kind, defaulted, proven))
+  return defaulted
+}
+
+function throughAdmission(
+  call: Call,
+  write: Write,
+  owned: KubeObject,
+  signal: AbortSignal,
+): KubeObject | Promise<KubeObject> {
+  const { parts, resource, subresource } = call
+  const { kind } = resource
+  const { old } = write
+  const prepared = subresource === '' ? kind.prepare(owned, old) : owned
+  const first = attributesFor(call, write, prepared)
+  const validated = (mutated: KubeObject | undefined): KubeObject | Promise<KubeObject> => {
+    const admittedOne = mutated ?? prepared
+    const object = old === undefined ? admittedOne : withGeneration(kind, admittedOne, old)
+    refuseInvalid(resource, object, write)
+    const attributes = object === prepared ? first : attributesFor(call, write, object)
+    const validating = parts.admission.validate(attributes, signal)
+    const told = (): KubeObject => {
+      warn(call, write, object)
+      return object
+    }
+    return validating instanceof Promise ? validating.then(told) : told()
+  }
   const mutating = parts.admission.mutate(first, signal)
-  const mutated = (mutating instanceof Promise ? await mutating : mutating) ?? prepared
-  const object = old === undefined ? mutated : withGeneration(kind, mutated, old)
-  refuseInvalid(resource, object, write)
-  const validating = parts.admission.validate(object === prepared ? first : attributes(object), signal)
-  if (validating instanceof Promise) await validating
-  warn(call, write, object)
-  return object
+  return mutating instanceof Promise ? mutating.then(validated) : validated(mutating)
+}
+
+function attributesFor(
+  call: Call,
+  { old, replaced, dryRun }: Write,
+  object: KubeObject,
+): AdmissionAttributes {
+  const { name } = object.metadata
+  return attributesOf(call, old === undefined ? 'CREATE' : 'UPDATE', dryRun, {
+    name,
+    object,
+    ...(replaced === undefined ? {} : { oldObject: replaced }),
+  })
 }
 
 function refuseInvalid(resource: Resource, object: KubeObject, { old, proven }: Write): void {

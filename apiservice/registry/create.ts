@@ -43,7 +43,8 @@ export async function createObject(
   }
   const { name, generateName } = sent.metadata
   if (name || !generateName) {
-    return createOnce(call, await newObject(call, sent, context, signal), context)
+    const making = newObject(call, sent, context, signal)
+    return createOnce(call, making instanceof Promise ? await making : making, context)
   }
   return createNamed(call, sent, context, signal)
 }
@@ -75,7 +76,7 @@ function newObject(
   sent: KubeObject,
   { dryRun, ownership }: CreateContext,
   signal: AbortSignal,
-): Promise<KubeObject> {
+): KubeObject | Promise<KubeObject> {
   const birth = { uid: randomUUID(), namespace: call.namespace, nowMs: call.parts.clock.now() }
   const object = forCreate(call.resource.kind, sent, birth)
   return admitted(call, { object, sent, dryRun, ownership }, signal)

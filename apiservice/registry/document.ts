@@ -44,24 +44,36 @@ export function documentTypeOf(request: ApiRequest, accepted: readonly string[])
  * 400 for what is no object of the kind at the version, and for unknown or duplicate fields under `Strict`. What is as in
  * the `last` object is taken from there.
  */
-export async function readObject(
-  call: Call,
-  validation: FieldValidation,
-  last?: Current,
-): Promise<KubeObject> {
+export function readObject(call: Call, validation: FieldValidation, last?: Current): Promise<KubeObject> {
   const { request, resource } = call
   const hasProtobuf = resource.kind.protobuf !== undefined
   const contentType = documentTypeOf(request, hasProtobuf ? withProtobuf : documentMediaTypes)
-  const bytes = await request.body()
-  const like = last !== undefined && contentType === jsonMediaType ? readLike(last.known, bytes) : undefined
-  const { value, duplicates } = like
-    ? { value: like, duplicates: [] }
-    : await parse(resource, bytes, contentType)
-  request.notes.document = value
-  if (call.pace.isDue) await call.pace.rest()
-  const proven = last && provenOf(last)
-  const checked = checkEnvelope(resource, value, bytes)
-  const document = like === undefined ? sharing(checked, proven) : checked
+  return request.body().then(bytes => {
+    const like = last !== undefined && contentType === jsonMediaType ? readLike(last.known, bytes) : undefined
+    const isAlike = like !== undefined
+    const read = ({ value, duplicates }: Parsed): KubeObject | Promise<KubeObject> => {
+      request.notes.document = value
+      return call.pace.goOn(() => {
+        const document = checkEnvelope(resource, value, bytes)
+        return toSent(call, document, { duplicates, validation, isAlike, proven: last && provenOf(last) })
+      })
+    }
+    const parsed = isAlike ? { value: like, duplicates: [] } : parse(resource, bytes, contentType)
+    return parsed instanceof Promise ? parsed.then(read) : read(parsed)
+  })
+}
+
+type Reading = {
+  readonly duplicates: readonly string[]
+  readonly validation: FieldValidation
+  /** Whether it was read beside the last object, of which it has what is the same. */
+  readonly isAlike: boolean
+  readonly proven: KubeObject | undefined
+}
+
+function toSent({ request, resource }: Call, checked: JsonRecord, reading: Reading): KubeObject {
+  const { duplicates, validation, isAlike, proven } = reading
+  const document = isAlike ? checked : sharing(checked, proven)
   const { kind, served } = resource
   const { object, unknown } = prune(kind, toObject(kind, served.version, document, proven), proven)
   const problems = fieldProblems(duplicates, unknown)

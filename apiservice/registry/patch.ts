@@ -59,8 +59,9 @@ export async function patch(call: Call, signal: AbortSignal): Promise<Reply> {
   if (type === applyMediaType) return apply(call, signal)
   const format = formatOf(type, patchFormats(resource), othersBeside)
   const options = writeOptions('PatchOptions', request.query)
-  const patched = await readPatch(call, { type, format }, options.fieldValidation)
-  const decide = (current: Current): Promise<Decision> => {
+  const reading = readPatch(call, await request.body(), { type, format }, options.fieldValidation)
+  const patched = reading instanceof Promise ? await reading : reading
+  const decide = (current: Current): Decision | Promise<Decision> => {
     const sent = patched(current.document, current.isProven ? current.document : undefined)
     checkPatched(resource, sent.metadata, current.object.metadata)
     const ownership = ownershipOf(call, options.fieldManager, sent)
@@ -87,21 +88,27 @@ export function formatOf(
  * Reads the patch of a request: from the current document, which it does not change, to the one that is to be in its
  * place. Throws 400 for what is no patch; what it answers throws 422 for a document that it does not fit.
  */
-export async function readPatch(
+export function readPatch(
   call: Call,
+  body: Buffer,
   { type, format }: { readonly type: string; readonly format: Format },
   validation: FieldValidation,
-): Promise<(current: KubeObject, proven?: KubeObject) => KubeObject> {
-  const { request } = call
-  const decoding = decodePatch(await request.body(), type)
-  const { value, duplicates } = decoding instanceof Promise ? await decoding : decoding
-  request.notes.document = value
-  if (call.pace.isDue) await call.pace.rest()
-  const patched = format(value, call.resource)
-  const isJsonPatch = type === jsonPatchMediaType
-  const problems = isJsonPatch ? jsonPatchProblems(value, duplicates) : fieldProblems(duplicates, [])
-  return (current, proven) => toSent(call, patched(current), { ofPatch: problems, validation, proven })
+): Patching | Promise<Patching> {
+  const read = ({ value, duplicates }: Parsed): Patching | Promise<Patching> => {
+    call.request.notes.document = value
+    return call.pace.goOn(() => {
+      const patched = format(value, call.resource)
+      const isJsonPatch = type === jsonPatchMediaType
+      const problems = isJsonPatch ? jsonPatchProblems(value, duplicates) : fieldProblems(duplicates, [])
+      return (current, proven) => toSent(call, patched(current), { ofPatch: problems, validation, proven })
+    })
+  }
+  const decoding = decodePatch(body, type)
+  return decoding instanceof Promise ? decoding.then(read) : read(decoding)
 }
+
+/** From the current document to the one that is to be in its place; what of it is `proven` needs no second look. */
+type Patching = (current: KubeObject, proven?: KubeObject) => KubeObject
 
 function decodePatch(bytes: Buffer, type: string): Parsed | Promise<Parsed> {
   return unlessFailed(
@@ -144,14 +151,14 @@ function sortOf(document: unknown): string {
   return Array.isArray(document) ? 'array' : typeof document
 }
 
-type Patching = {
+type Checks = {
   readonly ofPatch: readonly string[]
   readonly validation: FieldValidation
   readonly proven: KubeObject | undefined
 }
 
 /** The patched document as an object that may be stored in place of the old one. */
-function toSent(call: Call, document: unknown, { ofPatch, validation, proven }: Patching): KubeObject {
+function toSent(call: Call, document: unknown, { ofPatch, validation, proven }: Checks): KubeObject {
   const { resource, request } = call
   if (!isRecord(document)) throw undecodable(call, document, 'the patched document is not an object')
   checkType(resource, document.apiVersion, document.kind)

@@ -44,7 +44,8 @@ export async function patchScale(call: Call, signal: AbortSignal): Promise<Reply
   const type = contentTypeOf(call.request)
   const format = formatOf(type, formats)
   const options = writeOptions('PatchOptions', call.request.query)
-  const patched = await readPatch(scaleCall(call), { type, format }, options.fieldValidation)
+  const body = await call.request.body()
+  const patched = await readPatch(scaleCall(call), body, { type, format }, options.fieldValidation)
   return changeScale(call, current => patched(toScale(call.resource.kind, current)), options, signal)
 }
 
@@ -55,7 +56,7 @@ async function changeScale(
   signal: AbortSignal,
 ): Promise<Reply> {
   const { resource } = call
-  const decide = (current: Current): Promise<Decision> => {
+  const decide = (current: Current): Decision | Promise<Decision> => {
     const sent = sentFor(current.object)
     const faults = validateSchema(ScaleKind, sent)
     if (faults.length > 0) throw invalid(kindRef, call.name, faults)

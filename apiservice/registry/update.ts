@@ -22,7 +22,7 @@ export async function update(call: Call, signal: AbortSignal): Promise<Reply> {
   checkAddress(call, sent)
   const { dryRun } = options
   const ownership = ownershipOf(call, options.fieldManager, sent)
-  const decide = (current: Current): Promise<Decision> => {
+  const decide = (current: Current): Decision | Promise<Decision> => {
     checkUpdate(resource, sent.metadata, current.object.metadata)
     return replacement(call, sent, { current, dryRun, ownership }, signal)
   }
@@ -54,20 +54,22 @@ async function createInstead(
 }
 
 /** What becomes of the current object when it is to be as `sent`. Throws 422 with every fault. */
-export async function replacement(
+export function replacement(
   call: Call,
   sent: KubeObject,
   context: { readonly current: Current; readonly dryRun: boolean; readonly ownership: Ownership },
   signal: AbortSignal,
-): Promise<Decision> {
-  const { resource, subresource } = call
+): Decision | Promise<Decision> {
+  const { resource, subresource, pace } = call
   const { current, dryRun, ownership } = context
   const old = current.bare
   const object = forUpdate(resource.kind, subresource, sent, old)
   const proven = provenBareOf(current)
   const replaced = current.object
-  const next = await admitted(call, { object, old, replaced, proven, sent, dryRun, ownership }, signal)
-  const decision = decisionOn(resource, next, current)
-  if (call.pace.isDue) await call.pace.rest()
-  return decision
+  const next = admitted(call, { object, old, replaced, proven, sent, dryRun, ownership }, signal)
+  const decide = (admittedOne: KubeObject): Decision | Promise<Decision> => {
+    const decision = decisionOn(resource, admittedOne, current)
+    return pace.goOn(() => decision)
+  }
+  return next instanceof Promise ? next.then(decide) : decide(next)
 }

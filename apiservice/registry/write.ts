@@ -35,17 +35,19 @@ export type Outcome = { readonly object: StoredObject; readonly isRemoved: boole
 export async function change(
   call: Call,
   dryRun: boolean,
-  decide: (current: Current) => Promise<Decision>,
+  decide: (current: Current) => Decision | Promise<Decision>,
   signal: AbortSignal,
 ): Promise<Outcome> {
   const { store, metrics } = call.parts
-  let stored = await store.get(keyOf(call))
+  const got = store.get(keyOf(call))
+  let stored = got instanceof Promise ? await got : got
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     signal.throwIfAborted()
     if (stored === undefined) throw notFound(call.resource.ref, call.name)
     const current = call.written.find(call.resource, stored) ?? currentOf(call.resource, stored)
     if (call.pace.isDue) await call.pace.rest()
-    const decision = await decide(current)
+    const deciding = decide(current)
+    const decision = deciding instanceof Promise ? await deciding : deciding
     const result = await carriedOut(call, current, decision, dryRun)
     if (result.done) return { object: result.object, isRemoved: decision.type === 'remove' }
     metrics.counter(lostRaces).add({ resource: call.resource.qualified })
@@ -60,23 +62,24 @@ export const lostRaces = {
   labels: ['resource'],
 }
 
-async function carriedOut(
+function carriedOut(
   call: Call,
   current: Current,
   decision: Decision,
   dryRun: boolean,
-): Promise<WriteResult> {
+): WriteResult | Promise<WriteResult> {
   const { stored } = current
   if (decision.type === 'keep') return { done: true, object: stored }
   const encoded = decision.object && encodeFor(call, decision.object)
   const body = encoded?.body ?? stored.body
   if (dryRun) return { done: true, object: { ...stored, body } }
-  const result = await commit(call, stored, decision, body)
-  checkGuard(call, result)
-  const isAdmitted = decision.type === 'put' && decision.isAdmitted
-  if (result.done && isAdmitted && encoded !== undefined)
-    call.written.put(call.resource, result.object, encoded.object, current)
-  return result
+  return commit(call, stored, decision, body).then(result => {
+    checkGuard(call, result)
+    const isAdmitted = decision.type === 'put' && decision.isAdmitted
+    if (result.done && isAdmitted && encoded !== undefined)
+      call.written.put(call.resource, result.object, encoded.object, current)
+    return result
+  })
 }
 
 function commit(

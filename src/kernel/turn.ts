@@ -37,6 +37,11 @@ export class Pace {
     return this.#clock.now() - this.#since >= longestMs
   }
 
+  /** What comes next, after a rest where one is due. */
+  goOn<T>(next: () => T | Promise<T>): T | Promise<T> {
+    return this.isDue ? this.rest().then(next) : next()
+  }
+
   /** Others have their turn. */
   async rest(): Promise<void> {
     await turn()
