@@ -17,6 +17,9 @@ const sliceBytes = 64 * 1024
 const turnBytes = 256 * 1024
 const maxRunBytes = 128 * 1024
 
+/** The end of a list or page cuts its last run: what it left is not taken for good. */
+const shortBytes = 16 * 1024
+
 /** Where a run is written before it is compressed. */
 const room = Buffer.allocUnsafeSlow(2 * maxRunBytes)
 
@@ -64,6 +67,7 @@ function remembered({ items, form }: Items, from: number): Run | undefined {
   const nowMs = form.time?.nowMs ?? 0
   const run = first && kept.get(form.shape, first)
   if (run === undefined || nowMs < run.fromMs || nowMs >= run.untilMs) return undefined
+  if (run.part.length < shortBytes && run.keys.length !== endOfRun(items, from) - from) return undefined
   return run.keys.every((key, index) => isVersion(items[from + index], key)) ? run : undefined
 }
 

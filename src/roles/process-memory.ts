@@ -7,7 +7,7 @@ export function processMemory(): ProcessMemory {
   let last = performance.eventLoopUtilization()
   let trim: (() => unknown) | undefined
   let isFirst: boolean = true
-  const collections = wholeCollections()
+  const collections = reducersCollections()
   return {
     busyShare() {
       const now = performance.eventLoopUtilization()
@@ -37,12 +37,19 @@ function prepare(): void {
   setFlagsFromString('--memory-reducer-gc-count=1')
 }
 
-/** Whether V8 has been through its whole heap. */
-function wholeCollections(): { watch(): void; stop(): void; hasSeen(): boolean } {
+/**
+ * Whether V8's memory reducer has collected: it alone asks for external memory. In the mode others collect everything, too,
+ * after each few megabytes, and give nothing up.
+ */
+function reducersCollections(): { watch(): void; stop(): void; hasSeen(): boolean } {
+  const { NODE_PERFORMANCE_GC_MAJOR: whole, NODE_PERFORMANCE_GC_FLAGS_ALL_EXTERNAL_MEMORY: reducers } =
+    constants
   let hasSeen: boolean = false
   const observer = new PerformanceObserver(list => {
-    const { NODE_PERFORMANCE_GC_MAJOR: whole } = constants
-    hasSeen ||= list.getEntries().some(entry => Object(entry).detail?.kind === whole)
+    for (const entry of list.getEntries()) {
+      const { kind, flags } = Object(Object(entry).detail)
+      hasSeen ||= kind === whole && flags === reducers
+    }
   })
   return {
     watch() {

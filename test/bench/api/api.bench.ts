@@ -23,7 +23,7 @@ import { type Starting, startBare, startOurs, type Target } from './targets.ts'
 const warmUpMs = 3_000
 
 /** What every server has to give back memory that the load has left behind, before it is measured. */
-const quietMs = 30_000
+const quietMs = 45_000
 
 /** Ours at most this share of kube-apiserver and etcd. */
 const memoryShare = 1 / 6

@@ -46,7 +46,8 @@ export function inOrder<T>(all: readonly T[], round: number): readonly T[] {
 const lookMs = 200
 /** Of one processor, for all servers together. */
 const atRest = 0.15
-const restAtMostMs = 5_000
+/** Ours would think itself without work after twenty seconds, which five servers must not add up to. */
+const restAtMostMs = 3_000
 
 /** What servers still do for the load before, such as collecting its garbage, is not to burden another one. */
 async function rest(targets: readonly Target[]): Promise<void> {
@@ -54,7 +55,7 @@ async function rest(targets: readonly Target[]): Promise<void> {
   for (let waitedMs = 0; waitedMs < restAtMostMs; waitedMs += lookMs) {
     const before = processorSeconds(pids)
     await sleep(systemClock, lookMs, never)
-    if (processorSeconds(pids) - before <= (atRest * lookMs) / 1_000) return
+    if (processorSeconds(pids) - before < (atRest * lookMs) / 1_000 + 0.001) return
   }
 }
 

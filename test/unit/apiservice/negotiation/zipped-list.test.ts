@@ -104,6 +104,24 @@ describe('a long list as gzip', () => {
     expect(tampered).toBeLessThan(500)
   })
 
+  it('is made of the runs of its pages', async () => {
+    const items = Array.from({ length: 1_000 }, (_, i) => made(`w-${i}`))
+    for (const from of [0, 500]) await zippedText(items.slice(from, from + 500))
+    for (const { body } of items) body.write('tampered', body.indexOf('"uid":"u"'), 'latin1')
+    expect(await zippedText(items)).not.toContain('tampered')
+  })
+
+  it('is as short when it has grown one by one', async () => {
+    const items = Array.from({ length: 250 }, (_, i) => made(`w-${i}`))
+    for (let length = 200; length < items.length; length++) await zippedText(items.slice(0, length))
+    const sizes = [items, items.map(item => ({ ...item }))].map(async list => {
+      const { zipped } = await encoded(list, undefined, manualClock(startMs))
+      return Buffer.concat(zipped().toArray()).length
+    })
+    const [grown = 0, fresh = 0] = await Promise.all(sizes)
+    expect(grown / fresh).toBeLessThan(1.2)
+  })
+
   it('comes in slices, of which none is long to make', async () => {
     const items = Array.from({ length: 5_000 }, (_, i) => made(`w-${i}`))
     const { zipped } = await encoded(items, undefined, manualClock(startMs))

@@ -33,6 +33,19 @@ it('does short steps without a rest', async () => {
   expect(await seenWithOthers(timed(1))).toEqual(['a', 'b', 'c', 'others'])
 })
 
+it('goes on at once, or after a rest that is due', async () => {
+  let nowMs = 0
+  const pace = new Pace({ now: () => nowMs, after: () => () => undefined })
+  expect(pace.goOn(() => 'at once')).toBe('at once')
+  nowMs = 20
+  const seen: string[] = []
+  const others = turn().then(() => seen.push('others'))
+  const going = pace.goOn(() => seen.push('next'))
+  expect(going).toBeInstanceOf(Promise)
+  await Promise.all([going, others])
+  expect(seen).toEqual(['others', 'next'])
+})
+
 it('can be done at once', () => {
   const { seen, work } = timed(20)
   expect(atOnce(work())).toBe('done')

@@ -9,11 +9,13 @@ type Process = {
   readonly seconds: number
   /** When the collector has been through, once it was let; never unless given. */
   readonly collectsAfterMs?: number
+  /** The end of the one look that is full of work. */
+  readonly fullAtMs?: number
   readonly signal?: AbortSignal
 }
 
 /** What is done, and when: `12.25 collect`. */
-async function doneIn({ shares, seconds, collectsAfterMs = Infinity, signal = never }: Process) {
+async function doneIn({ shares, seconds, collectsAfterMs = Infinity, fullAtMs, signal = never }: Process) {
   const clock = manualClock()
   const startMs = clock.now()
   const passedMs = (): number => clock.now() - startMs
@@ -24,7 +26,7 @@ async function doneIn({ shares, seconds, collectsAfterMs = Infinity, signal = ne
   let letAtMs = 0
   returnMemory(
     {
-      busyShare: () => shares[Math.ceil(passedMs() / 1000) - 1] ?? 0,
+      busyShare: () => (passedMs() === fullAtMs ? 1 : (shares[Math.ceil(passedMs() / 1000) - 1] ?? 0)),
       collect(isWanted) {
         if (isWanted) letAtMs = passedMs()
         note(isWanted ? 'collect' : 'stop')
@@ -43,15 +45,16 @@ const nothing = (seconds: number): readonly number[] => Array.from({ length: sec
 
 describe('memory of a quiet process', () => {
   it('is collected after twenty seconds with little to do, and trimmed behind that', async () => {
-    const shares = [0.9, 0.01, 0.19, ...nothing(18), 0.7, 0.3]
+    const shares = [0.9, 0.01, 0.19, ...nothing(18), 0.45, 0.3]
     const done = await doneIn({ shares, seconds: 32, collectsAfterMs: 1600 })
-    expect(done).toEqual(['21 collect', '22.75 stop', '26.75 trim', '31.75 trim'])
+    expect(done).toEqual(['21 collect', '26 stop', '26 trim', '31 trim'])
   })
 
   it('is left alone after a minute, also by a collector that found no reason', async () => {
     const done = await doneIn({ shares: [], seconds: 300 })
     expect(done.filter(each => each.endsWith('trim'))).toHaveLength(12)
-    expect(done.slice(-2)).toEqual(['80 trim', '80.25 stop'])
+    expect(done.slice(0, 5)).toEqual(['20 collect', '25 trim', '30 trim', '35 stop', '35 trim'])
+    expect(done.at(-1)).toBe('80 trim')
   })
 
   it('is left alone by a process that has work every now and then', async () => {
@@ -61,13 +64,18 @@ describe('memory of a quiet process', () => {
   it('is no longer collected a moment after work comes, and all of it begins again', async () => {
     const shares = [...nothing(21), 0.9, 0.3]
     const done = await doneIn({ shares, seconds: 45 })
-    expect(done).toEqual(['20 collect', '21.25 stop', '42.25 collect'])
+    expect(done).toEqual(['20 collect', '21.5 stop', '42.5 collect'])
+  })
+
+  it('is collected on when the collector takes a moment for itself, which is no moment to trim it', async () => {
+    const done = await doneIn({ shares: [], seconds: 36, fullAtMs: 25_000 })
+    expect(done).toEqual(['20 collect', '30 trim', '35 stop', '35 trim'])
   })
 
   it('is collected beside the collector alone: what is work otherwise is work once it is done', async () => {
     const shares = [...nothing(20), ...Array.from({ length: 8 }, () => 0.4)]
     const done = await doneIn({ shares, seconds: 49, collectsAfterMs: 4000 })
-    expect(done).toEqual(['20 collect', '24 stop', '48 collect'])
+    expect(done).toEqual(['20 collect', '25 stop', '25 trim', '48 collect'])
   })
 
   it('is as it is once the process stops', async () => {
