@@ -3,10 +3,12 @@
  * standing group and no header that is a credential, refuses whoever presented a credential that is not good: such a
  * client is never anonymous.
  */
+
 import { errorText } from '../../src/kernel/abort.ts'
 import { isReason, unauthorized } from '../../src/kernel/errors.ts'
 import type { Logger } from '../../src/kernel/log.ts'
 import type { Metrics } from '../../src/kernel/metrics.ts'
+import { andThen } from '../../src/kernel/when-settled.ts'
 import type { ApiRequest, Authenticator, Reply, Stage, UserInfo } from '../contract.ts'
 import { anonymousUser, withStandingGroup, withUser } from './user.ts'
 
@@ -51,7 +53,7 @@ export function authnStage(authenticators: readonly Authenticator[], options: Au
     const goOn = (user: UserInfo): Reply | Promise<Reply> =>
       next(withoutCredentials(withUser(request, user), authenticators), signal)
     const user = whoSends(request, signal)
-    return user instanceof Promise ? user.then(goOn) : goOn(user)
+    return andThen(user, goOn)
   }
 }
 

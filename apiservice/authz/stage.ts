@@ -2,8 +2,10 @@
  * Asks whether a request is allowed before anything below reads its body. Promises that an open watch ends soon after the
  * permission for it has: every change of policy asks again.
  */
+
 import { errorText } from '../../src/kernel/abort.ts'
 import { internal, StatusError } from '../../src/kernel/errors.ts'
+import { andThen } from '../../src/kernel/when-settled.ts'
 import type { ApiRequest, Attributes, Authorizer, Decision, Reply, Stage, WatchSink } from '../contract.ts'
 import { refusal } from './forbidden-answer.ts'
 
@@ -20,10 +22,10 @@ export function authzStage(authorizer: Authorizer): Stage {
       const guard = (reply: Reply): Reply =>
         reply.type === 'watch' ? guarded(reply, authorizer, attributes) : reply
       const replying = next(request, signal)
-      return replying instanceof Promise ? replying.then(guard) : guard(replying)
+      return andThen(replying, guard)
     }
     const decision = authorizer.authorize(attributes, signal)
-    return decision instanceof Promise ? decision.then(goOn) : goOn(decision)
+    return andThen(decision, goOn)
   }
 }
 

@@ -1,4 +1,5 @@
 /** Decisions of the kube-apiserver that a server stands behind (k8s.io/apiserver, the authorizer of its webhook plugin). */
+
 import type { ObjectMeta } from '../../src/api/meta.ts'
 import { parseFieldSelector, parseLabelSelector } from '../../src/api/selector.ts'
 import type { Cluster, Resource } from '../../src/cluster/cluster.ts'
@@ -9,6 +10,7 @@ import type { Logger } from '../../src/kernel/log.ts'
 import { madeOnce } from '../../src/kernel/made-once.ts'
 import { withRetries } from '../../src/kernel/retry.ts'
 import { SharedAnswers } from '../../src/kernel/shared-answers.ts'
+import { andThen } from '../../src/kernel/when-settled.ts'
 import type { AccessInfo, Attributes, Authorizer, Decision, UserInfo } from '../contract.ts'
 
 export type AccessReviewOptions = {
@@ -71,7 +73,7 @@ export function accessReviewAuthorizer(options: AccessReviewOptions): Authorizer
       const orByName = (ofAll: Decision): Decision | Promise<Decision> =>
         ofAll.allowed === 'allow' ? ofAll : ask(attributes, signal)
       const ofAll = ask({ user, info: { ...info, name: '' } }, signal)
-      return ofAll instanceof Promise ? ofAll.then(orByName) : orByName(ofAll)
+      return andThen(ofAll, orByName)
     },
   }
 }

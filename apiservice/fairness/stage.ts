@@ -8,7 +8,7 @@
  */
 import type { Clock } from '../../src/kernel/clock.ts'
 import type { Metrics } from '../../src/kernel/metrics.ts'
-import { whenSettled } from '../../src/kernel/when-settled.ts'
+import { andThen, whenSettled } from '../../src/kernel/when-settled.ts'
 import type { ApiRequest, Reply, Stage } from '../contract.ts'
 import { Level, type LevelLimits, type Seat } from './level.ts'
 import { ListWidths } from './list-widths.ts'
@@ -84,7 +84,7 @@ export function fairness({ clock, metrics, limits = defaultLimits }: FairnessOpt
       )
     }
     const entered = levels[levelOf(request)].enter(request.user.name, widths.estimate(request), signal)
-    return entered instanceof Promise ? entered.then(enter) : enter(entered)
+    return andThen(entered, enter)
   }
 }
 

@@ -3,6 +3,7 @@ import { applyDefaults, validateSchema } from '../../src/api/derive/validate.ts'
 import type { KubeObject } from '../../src/api/meta.ts'
 import { invalid } from '../../src/kernel/errors.ts'
 import type { FieldError } from '../../src/kernel/field-error.ts'
+import { andThen } from '../../src/kernel/when-settled.ts'
 import type { AdmissionAttributes } from '../contract.ts'
 import { checkDepth } from './depth.ts'
 import { type Ownership, withManagers } from './ownership.ts'
@@ -71,10 +72,10 @@ function throughAdmission(
       warn(call, write, object)
       return object
     }
-    return validating instanceof Promise ? validating.then(told) : told()
+    return andThen(validating, told)
   }
   const mutating = parts.admission.mutate(first, signal)
-  return mutating instanceof Promise ? mutating.then(validated) : validated(mutating)
+  return andThen(mutating, validated)
 }
 
 function attributesFor(

@@ -7,7 +7,7 @@ import { isRecord, type JsonRecord } from '../../src/api/record.ts'
 import type { Parsed } from '../../src/codec/json.ts'
 import { decodeDocument, documentMediaTypes, mediaTypeOf } from '../../src/codec/media.ts'
 import { badRequest, isReason, type StatusError, unsupportedMediaType } from '../../src/kernel/errors.ts'
-import { unlessFailed } from '../../src/kernel/when-settled.ts'
+import { andThen, unlessFailed } from '../../src/kernel/when-settled.ts'
 import type { ApiRequest } from '../contract.ts'
 import { type Current, provenOf } from './current.ts'
 import { readLike } from './known-fields.ts'
@@ -59,7 +59,7 @@ export function readObject(call: Call, validation: FieldValidation, last?: Curre
       })
     }
     const parsed = isAlike ? { value: like, duplicates: [] } : parse(resource, bytes, contentType)
-    return parsed instanceof Promise ? parsed.then(read) : read(parsed)
+    return andThen(parsed, read)
   })
 }
 

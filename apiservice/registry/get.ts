@@ -1,4 +1,5 @@
 import { notFound } from '../../src/kernel/errors.ts'
+import { andThen } from '../../src/kernel/when-settled.ts'
 import type { Reply, View } from '../contract.ts'
 import type { StoredObject } from '../store-contract.ts'
 import { askedRevision } from './list-options.ts'
@@ -20,7 +21,7 @@ type ObjectReply = Extract<Reply, { type: 'object' }>
 
 function read(call: Call, view: View | undefined): ObjectReply | Promise<ObjectReply> {
   const finding = view === undefined ? call.parts.store.get(keyOf(call)) : find(call, view)
-  return finding instanceof Promise ? finding.then(object => replyOf(call, object)) : replyOf(call, finding)
+  return andThen(finding, object => replyOf(call, object))
 }
 
 function replyOf({ resource, name }: Call, object: StoredObject | undefined): ObjectReply {

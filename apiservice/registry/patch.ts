@@ -14,7 +14,7 @@ import {
   unsupportedMediaType,
 } from '../../src/kernel/errors.ts'
 import { invalidValue } from '../../src/kernel/field-error.ts'
-import { unlessFailed } from '../../src/kernel/when-settled.ts'
+import { andThen, unlessFailed } from '../../src/kernel/when-settled.ts'
 import type { Reply } from '../contract.ts'
 import { apply } from './apply.ts'
 import type { Current } from './current.ts'
@@ -104,7 +104,7 @@ export function readPatch(
     })
   }
   const decoding = decodePatch(body, type)
-  return decoding instanceof Promise ? decoding.then(read) : read(decoding)
+  return andThen(decoding, read)
 }
 
 /** From the current document to the one that is to be in its place; what of it is `proven` needs no second look. */

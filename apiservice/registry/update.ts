@@ -1,5 +1,6 @@
 import type { KubeObject } from '../../src/api/meta.ts'
 import { isReason } from '../../src/kernel/errors.ts'
+import { andThen } from '../../src/kernel/when-settled.ts'
 import type { Reply } from '../contract.ts'
 import { admitted } from './admitted.ts'
 import { createObject } from './create.ts'
@@ -66,10 +67,9 @@ export function replacement(
   const object = forUpdate(resource.kind, subresource, sent, old)
   const proven = provenBareOf(current)
   const replaced = current.object
-  const next = admitted(call, { object, old, replaced, proven, sent, dryRun, ownership }, signal)
-  const decide = (admittedOne: KubeObject): Decision | Promise<Decision> => {
-    const decision = decisionOn(resource, admittedOne, current)
+  const admitting = admitted(call, { object, old, replaced, proven, sent, dryRun, ownership }, signal)
+  return andThen(admitting, next => {
+    const decision = decisionOn(resource, next, current)
     return pace.goOn(() => decision)
-  }
-  return next instanceof Promise ? next.then(decide) : decide(next)
+  })
 }

@@ -16,6 +16,11 @@ export function whenSettled<T, R>(
   return value instanceof Promise ? value.then(done, failed) : done(value)
 }
 
+/** What `then` does with a value, and at once when there is nothing to wait for. */
+export function andThen<T, R>(value: T | Promise<T>, done: (value: T) => R | Promise<R>): R | Promise<R> {
+  return value instanceof Promise ? value.then(done) : done(value)
+}
+
 /** What `catch` does around a wait, and at once when there is nothing to wait for. */
 export function unlessFailed<T>(
   start: () => T | Promise<T>,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { unlessFailed, whenSettled } from '../../../../src/kernel/when-settled.ts'
+import { andThen, unlessFailed, whenSettled } from '../../../../src/kernel/when-settled.ts'
 
 const failed = (thrown: unknown): string => `failed: ${String(thrown)}`
 const thrower = (): never => {
@@ -25,6 +25,13 @@ describe('what comes after a value', () => {
     expect(() => whenSettled(() => 1, thrower, failed)).toThrow('no')
     await expect(whenSettled(() => Promise.resolve(1), thrower, failed)).rejects.toThrow('no')
   })
+})
+
+it('what comes next comes at once after what is there, and later after what is not', async () => {
+  expect(andThen(1, value => value + 1)).toBe(2)
+  expect(await andThen(Promise.resolve(1), value => value + 1)).toBe(2)
+  expect(() => andThen(1, thrower)).toThrow('no')
+  await expect(andThen(Promise.resolve(1), thrower)).rejects.toThrow('no')
 })
 
 describe('what is left of a failure', () => {
