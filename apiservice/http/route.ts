@@ -16,6 +16,12 @@ const namespaceSubresources: ReadonlySet<string> = new Set(['status', 'finalize'
  * else is `/apis/<group>/<version>/…`; shorter paths are no resources. The deprecated `/watch/` paths are watches.
  */
 export function toRequestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
+  return ofKnownPlace(method, path) ?? read(method, path, query)
+}
+
+type ResourceInfo = Extract<RequestInfo, { readonly isResource: true }>
+
+function read(method: string, path: string, query: URLSearchParams): RequestInfo {
   const parts = trimSlashes(path).split('/')
   const prefix = prefixLength(parts[0])
   if (prefix === 0 || parts.length <= prefix) {
@@ -28,18 +34,67 @@ export function toRequestInfo(method: string, path: string, query: URLSearchPara
   const { namespace, resource, subresource } = target
   const verb = byPath && method === 'GET' ? 'watch' : verbOf(method, target.name, query)
   const name = nameOf(verb, target.name, query)
-  const info = {
-    isResource: true,
-    verb,
-    path,
-    group,
-    version,
-    namespace,
-    resource,
-    subresource,
-    name,
-  } as const
+  const place = { group, version, namespace, resource }
+  if (!byPath) keepPlace(path, place, target)
+  const info = infoOf(place, { verb, path, name, subresource })
   return verbsOfMany.has(verb) ? { ...info, ...selectorsOf(query) } : info
+}
+
+type Asked = Pick<ResourceInfo, 'verb' | 'path' | 'name' | 'subresource'>
+
+function infoOf({ group, version, namespace, resource }: Place, asked: Asked): ResourceInfo {
+  const { verb, path, name, subresource } = asked
+  return { isResource: true, verb, path, group, version, namespace, resource, subresource, name }
+}
+
+/** What the path of a collection says. */
+type Place = Pick<ResourceInfo, 'group' | 'version' | 'namespace' | 'resource'>
+
+/**
+ * Paths of collections that were read before. Most requests are for items of a few of them, whose names then are the very
+ * texts that everything below looks for.
+ */
+const places = new Map<string, Place>()
+const maxPlaces = 1_000
+const maxPlaceLength = 512
+
+/** What is created in a known collection, an item of one, or a subresource of an item. */
+function ofKnownPlace(method: string, path: string): ResourceInfo | undefined {
+  const verb = verbOfMethod.get(method) ?? ''
+  const here = method === 'POST' ? places.get(path) : undefined
+  if (here !== undefined) return infoOf(here, { verb, path, name: '', subresource: '' })
+  const end = path.lastIndexOf('/')
+  const last = path.slice(end + 1)
+  if (last === '') return undefined
+  const around = places.get(path.slice(0, end))
+  if (around !== undefined) return infoOf(around, { verb, path, name: last, subresource: '' })
+  const middle = path.lastIndexOf('/', end - 1)
+  const name = path.slice(middle + 1, end)
+  const above = name === '' ? undefined : places.get(path.slice(0, middle))
+  return above && infoOf(above, { verb, path, name, subresource: last })
+}
+
+/** Not of paths with a slash too many, nor where what is below may be something else than an item. */
+function keepPlace(path: string, place: Place, { name, subresource }: Target): void {
+  const { group, version, namespace, resource } = place
+  if (resource === '' || resource === 'namespaces' || resource === 'watch') return
+  const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
+  const collection =
+    namespace === '' ? `${root}/${resource}` : `${root}/namespaces/${namespace}/${resource}`
+  const rest = [name, subresource].filter(part => part !== '')
+  if (path !== [collection, ...rest].join('/') || collection.length > maxPlaceLength) return
+  if (places.size >= maxPlaces) places.clear()
+  places.set(collection, {
+    group: interned(group),
+    version: interned(version),
+    namespace: interned(namespace),
+    resource: interned(resource),
+  })
+}
+
+/** The one text among all that are equal which is also in the code: it is found in maps without a look at its letters. */
+function interned(text: string): string {
+  return Object.keys({ [text]: true })[0] ?? text
 }
 
 const verbsOfMany: ReadonlySet<string> = new Set(['list', 'watch', 'deletecollection'])

@@ -35,7 +35,7 @@ type Verbs = ReadonlyMap<ResourceVerb, Answer>
 
 /** Answers every request on a resource. Throws at once when a kind lacks its review or its view. */
 export function makeRegistry(parts: RegistryParts): Handler {
-  const resources = new Map(parts.kinds.flatMap(resourcesOf).map(found => [addressOf(found), found]))
+  const resources = Map.groupBy(parts.kinds.flatMap(resourcesOf), ({ kind }) => kind.plural)
   const verbs = new Map(parts.kinds.map(kind => [kind, verbsOf(kind, parts)]))
   const written = new WrittenObjects()
   // So that it can be asked for before the first race is lost.
@@ -43,7 +43,7 @@ export function makeRegistry(parts: RegistryParts): Handler {
   return (request, signal) => {
     const { info } = request
     if (!info.isResource) throw noSuchPath()
-    const resource = resources.get(`${info.group}/${info.version}/${info.resource}`)
+    const resource = resources.get(info.resource)?.find(each => isOf(each, info))
     if (resource === undefined || !isInScope(resource.kind, info)) throw noSuchPath()
     const subresource = subresourceOf(resource, info)
     const answer = verbs
@@ -72,8 +72,8 @@ function resourcesOf(kind: AnyKind): readonly Resource[] {
   }))
 }
 
-function addressOf({ kind, served }: Resource): string {
-  return `${kind.group}/${served.version}/${kind.plural}`
+function isOf({ kind, served }: Resource, { group, version }: ResourceInfo): boolean {
+  return kind.group === group && served.version === version
 }
 
 function verbsOf(kind: AnyKind, parts: RegistryParts): ReadonlyMap<Subresource, Verbs> {
