@@ -1,7 +1,7 @@
 /**
  * The order of a request, from the outside in. A stage feels what comes below it and nothing of what stands above:
  *
- *     render → recover → drain → deadline → authn → audit → impersonation → fairness → authz → ┬ health, metrics, discovery
+ *     render → drain → deadline → authn → audit → impersonation → fairness → authz → ┬ health, metrics, discovery
  *                                                                                      └ acceptable → registry
  */
 import { noSuchPath } from '../src/kernel/errors.ts'
@@ -9,7 +9,6 @@ import type { ApiRequest, Handler, Reply, Responder, Stage } from './contract.ts
 
 export type ChainParts = {
   readonly render: (next: Handler) => Responder
-  readonly recover: Stage
   readonly refuseWhenDraining: Stage
   readonly deadline: Stage
   readonly authenticate: Stage
@@ -31,13 +30,10 @@ export type NonResource = (request: ApiRequest, signal: AbortSignal) => Reply | 
 export function makeChain(parts: ChainParts): Responder {
   // Whatever is thrown below becomes a Status in the client's format: nothing may stand above this one.
   return parts.render(
-    // Below render, which only knows StatusErrors; above all that could have a fault.
-    parts.recover(
-      // Refusals that cost nothing come before anything that waits.
-      parts.refuseWhenDraining(
-        // A bad ?timeout= is told before anybody asks who sends it; the time spent in authn and authz counts.
-        parts.deadline(parts.auditStrangers(parts.authenticate(parts.audit(known(parts))))),
-      ),
+    // Refusals that cost nothing come before anything that waits.
+    parts.refuseWhenDraining(
+      // A bad ?timeout= is told before anybody asks who sends it; the time spent in authn and authz counts.
+      parts.deadline(parts.auditStrangers(parts.authenticate(parts.audit(known(parts))))),
     ),
   )
 }

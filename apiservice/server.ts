@@ -21,7 +21,7 @@ import { type Drain, makeDrain, refuseWhenDraining } from './http/drain.ts'
 import { Exchanges } from './http/exchange.ts'
 import { type HealthCheck, makeHealth } from './http/health.ts'
 import { listen, type TlsMaterial } from './http/listener.ts'
-import { recover } from './http/recover.ts'
+import { recovery } from './http/recover.ts'
 import { RequestMetrics, servedKey } from './http/request-metrics.ts'
 import { shutDown } from './http/shutdown.ts'
 import { render, requireAcceptable } from './negotiation/stage.ts'
@@ -144,8 +144,7 @@ function compose(options: ApiServerOptions, drain: Drain, state: State) {
     otherPaths: [...health.paths, '/metrics', backupPath],
   })
   return makeChain({
-    render: render(clock),
-    recover: recover(log),
+    render: render(clock, recovery(log)),
     refuseWhenDraining: refuseWhenDraining(drain),
     deadline: deadline(clock),
     authenticate: authnStage(options.authenticators, { anonymous: options.anonymous, log, metrics }),

@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/kernel/clock.ts'
 import { badRequest, timedOut } from '../../src/kernel/errors.ts'
-import { endOfTurn } from '../../src/kernel/turn.ts'
+import { atEndOfTurn } from '../../src/kernel/turn.ts'
 import type { ApiRequest, Reply, Stage } from '../contract.ts'
 import { parseGoDuration } from './duration.ts'
 
@@ -54,7 +54,7 @@ class Deadlines {
   }
 
   #begin(bounded: Bounded): void {
-    if (this.#untimed.push(bounded) === 1) void endOfTurn().then(() => this.#setTimers())
+    if (this.#untimed.push(bounded) === 1) atEndOfTurn(() => this.#setTimers())
   }
 
   #setTimers(): void {

@@ -4,7 +4,8 @@ import { Bag, type Bagged } from '../../src/kernel/bag.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { internal, StatusError } from '../../src/kernel/errors.ts'
 import type { Logger } from '../../src/kernel/log.ts'
-import { endOfTurn } from '../../src/kernel/turn.ts'
+import { atEndOfTurn } from '../../src/kernel/turn.ts'
+import { whenSettled } from '../../src/kernel/when-settled.ts'
 import type { ApiRequest, Encoded, RequestNotes, Responder } from '../contract.ts'
 import { auditIdOf, type RawRequest, type Sides, toApiRequest } from './request.ts'
 import type { RequestMetrics } from './request-metrics.ts'
@@ -34,6 +35,14 @@ type Exchange = {
   readonly target: string
   readonly open: Open
   readonly controller: AbortController
+}
+
+/** A request as it is being answered; without one that could not be read. */
+type Serving = {
+  readonly exchange: Exchange
+  readonly request: ApiRequest | undefined
+  readonly warnings: readonly string[]
+  readonly startedMs: number
 }
 
 type Watch = {
@@ -87,10 +96,7 @@ export class Exchanges {
       raw.on('error', ignore)
       response.once('finish', () => forgetRest(raw))
     }
-    this.#serve({ raw, target, open, controller }).catch((thrown: unknown) => {
-      this.#options.log.error('response failed', { error: errorText(thrown) })
-      breakOff(response)
-    })
+    this.#serve({ raw, target, open, controller })
   }
 
   /** From now on HTTP/1.1 clients are told to come back on another connection. */
@@ -125,37 +131,69 @@ export class Exchanges {
     }
   }
 
-  async #serve(exchange: Exchange): Promise<void> {
-    const { raw, open, controller } = exchange
-    const { signal } = controller
+  #serve(exchange: Exchange): void {
+    const { raw, controller, open } = exchange
     const startedMs = this.#options.clock.now()
     const warnings: string[] = []
-    const request = readRequest(raw, exchange.target, {
+    const read = readRequest(raw, exchange.target, {
       warn: text => warnings.push(text),
       giveUp: why => controller.abort(why),
     })
-    const failed = request instanceof StatusError
-    if (!failed) open.notes = request.notes
-    const encoded = failed ? plainStatus(request) : await this.#options.responder(request, signal)
-    await endOfTurn()
-    if (open.isGone) return
-    const auditId = failed ? auditIdOf(raw) : request.notes.auditId
-    const headersOf = (code: number): ResponseHeaders => this.#headers(raw, code, { auditId, warnings })
-    if (encoded.type === 'frames') {
-      if (!failed) this.#watch(exchange, { request, encoded, headers: headersOf(encoded.code) })
+    if (read instanceof StatusError) {
+      this.#answerSoon({ exchange, request: undefined, warnings, startedMs }, plainStatus(read))
       return
     }
-    const takes = { body: raw.method !== 'HEAD', gzip: takesGzip(raw), signal }
+    open.notes = read.notes
+    const serving = { exchange, request: read, warnings, startedMs }
+    void whenSettled(
+      () => this.#options.responder(read, controller.signal),
+      encoded => this.#answerSoon(serving, encoded),
+      thrown => this.#broken(open.response, thrown),
+    )
+  }
+
+  #answerSoon(serving: Serving, encoded: Encoded): void {
+    const { open } = serving.exchange
+    atEndOfTurn(() => {
+      if (open.isGone) return
+      try {
+        this.#answer(serving, encoded)
+      } catch (thrown) {
+        this.#broken(open.response, thrown)
+      }
+    })
+  }
+
+  #broken(response: RawResponse, thrown: unknown): void {
+    this.#options.log.error('response failed', { error: errorText(thrown) })
+    breakOff(response)
+  }
+
+  #answer({ exchange, request, warnings, startedMs }: Serving, encoded: Encoded): void {
+    const { raw, open, controller } = exchange
+    const said = { auditId: request?.notes.auditId ?? auditIdOf(raw), warnings }
+    const headersOf = (code: number): ResponseHeaders => this.#headers(raw, code, said)
+    if (encoded.type === 'frames') {
+      if (request !== undefined) this.#watch(exchange, { request, encoded, headers: headersOf(encoded.code) })
+      return
+    }
+    const takes = { body: raw.method !== 'HEAD', gzip: takesGzip(raw), signal: controller.signal }
     let { code } = encoded
     const write = (answer: WithBody): number | Promise<number> => {
       code = answer.code
       return writeBody(open.response, answer, headersOf(code), takes)
     }
     const written = encoded.type === 'slices' ? this.#long(open.response, encoded, write) : write(encoded)
-    const bytes = typeof written === 'number' ? written : await written
-    if (failed) return
-    const seconds = (this.#options.clock.now() - startedMs) / 1000
-    this.#options.metrics.finished(request.info, code, { seconds, bytes })
+    const finished = (bytes: number): void => {
+      if (request !== undefined) this.#finished(request, code, { bytes, startedMs })
+    }
+    if (typeof written === 'number') finished(written)
+    else written.then(finished).catch((thrown: unknown) => this.#broken(open.response, thrown))
+  }
+
+  #finished(request: ApiRequest, code: number, sent: { bytes: number; startedMs: number }): void {
+    const seconds = (this.#options.clock.now() - sent.startedMs) / 1000
+    this.#options.metrics.finished(request.info, code, { seconds, bytes: sent.bytes })
     this.#log(request, code, seconds)
   }
 

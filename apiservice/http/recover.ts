@@ -1,32 +1,23 @@
 import { errorText } from '../../src/kernel/abort.ts'
 import { internal, StatusError } from '../../src/kernel/errors.ts'
 import type { LogFields, Logger } from '../../src/kernel/log.ts'
-import { unlessFailed } from '../../src/kernel/when-settled.ts'
-import type { Stage } from '../contract.ts'
+import type { Recovery } from '../contract.ts'
 
 /**
  * Turns whatever was thrown into a Status. A fault of ours is logged here with its stack; the client learns only that
  * it happened.
  */
-export function recover(log: Logger): Stage {
-  return next => (request, signal) =>
-    unlessFailed(
-      () => next(request, signal),
-      thrown => {
-        throw toStatusError(thrown, request.path, { log, signal })
-      },
-    )
-}
-
-function toStatusError(thrown: unknown, path: string, at: { log: Logger; signal: AbortSignal }): StatusError {
-  if (thrown instanceof StatusError && thrown.code !== 500) return thrown
-  if (at.signal.aborted) return internal('the request was given up')
-  if (thrown instanceof StatusError) {
-    at.log.error('request failed', faultFields(path, thrown.cause ?? thrown))
-    return thrown
+export function recovery(log: Logger): Recovery {
+  return (thrown, { path }, signal) => {
+    if (thrown instanceof StatusError && thrown.code !== 500) return thrown
+    if (signal.aborted) return internal('the request was given up')
+    if (thrown instanceof StatusError) {
+      log.error('request failed', faultFields(path, thrown.cause ?? thrown))
+      return thrown
+    }
+    log.error('request failed', faultFields(path, thrown))
+    return internal('an unexpected fault was met; the server log has the details', thrown)
   }
-  at.log.error('request failed', faultFields(path, thrown))
-  return internal('an unexpected fault was met; the server log has the details', thrown)
 }
 
 function faultFields(path: string, thrown: unknown): LogFields {

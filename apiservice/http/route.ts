@@ -79,8 +79,7 @@ function keepPlace(path: string, place: Place, { name, subresource }: Target): v
   const { group, version, namespace, resource } = place
   if (resource === '' || resource === 'namespaces' || resource === 'watch') return
   const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
-  const collection =
-    namespace === '' ? `${root}/${resource}` : `${root}/namespaces/${namespace}/${resource}`
+  const collection = namespace === '' ? `${root}/${resource}` : `${root}/namespaces/${namespace}/${resource}`
   const rest = [name, subresource].filter(part => part !== '')
   if (path !== [collection, ...rest].join('/') || collection.length > maxPlaceLength) return
   if (places.size >= maxPlaces) places.clear()

@@ -6,7 +6,17 @@
  */
 import type { Clock } from '../../src/kernel/clock.ts'
 import { badRequest, internal, notAcceptable, type Status, StatusError } from '../../src/kernel/errors.ts'
-import type { ApiRequest, Encoded, Handler, Reply, RequestInfo, Responder, Stage } from '../contract.ts'
+import { whenSettled } from '../../src/kernel/when-settled.ts'
+import type {
+  ApiRequest,
+  Encoded,
+  Handler,
+  Recovery,
+  Reply,
+  RequestInfo,
+  Responder,
+  Stage,
+} from '../contract.ts'
 import { type Choice, choicesOf } from './accept.ts'
 import { contentTypes, type EncodeOptions, encodeList, encodeObject, laidOut } from './encode.ts'
 import { frameEncoder } from './frames.ts'
@@ -16,17 +26,28 @@ const acceptedTypes: readonly string[] = ['application/json', 'application/yaml'
 
 const plainJson: Choice = { format: 'json', transform: undefined, pretty: false }
 
-/** Never rejects. */
-export function render(clock: Clock): (next: Handler) => Responder {
-  return next => async (request, signal) => {
-    try {
-      const encoded = encodeReply(request, await next(request, signal), clock)
-      if (encoded.type !== 'slices') return encoded
-      return { ...encoded, failed: thrown => encodeError(request, thrown) }
-    } catch (thrown) {
-      return encodeError(request, thrown)
-    }
+/** Neither throws nor rejects: `recover` says what is told of a fault. */
+export function render(clock: Clock, recover: Recovery): (next: Handler) => Responder {
+  return next => (request, signal) =>
+    whenSettled(
+      () => next(request, signal),
+      reply => encoded(request, reply, clock),
+      thrown => encodeError(request, recover(thrown, request, signal)),
+    )
+}
+
+function encoded(request: ApiRequest, reply: Reply, clock: Clock): Encoded {
+  try {
+    const encoding = encodeReply(request, reply, clock)
+    if (encoding.type !== 'slices') return encoding
+    return { ...encoding, failed: thrown => encodeError(request, notEncoded(thrown)) }
+  } catch (thrown) {
+    return encodeError(request, notEncoded(thrown))
   }
+}
+
+function notEncoded(thrown: unknown): StatusError {
+  return thrown instanceof StatusError ? thrown : internal('the answer could not be encoded', thrown)
 }
 
 /** Refuses with 406 or 400 what could not be answered in a form that the client takes. */
@@ -108,8 +129,7 @@ function wantsPretty(request: ApiRequest): boolean {
   return /^(curl|Wget|Mozilla\/5\.0)/.test(request.headers.get('user-agent')?.[0] ?? '')
 }
 
-function encodeError(request: ApiRequest, thrown: unknown): EncodedBytes {
-  const error = thrown instanceof StatusError ? thrown : internal('the answer could not be encoded', thrown)
+function encodeError(request: ApiRequest, error: StatusError): EncodedBytes {
   return encodeStatus(request, error.code, error.toStatus())
 }
 

@@ -44,16 +44,22 @@ export async function change(
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     signal.throwIfAborted()
     if (stored === undefined) throw notFound(call.resource.ref, call.name)
-    const current = call.written.find(call.resource, stored) ?? currentOf(call.resource, stored)
+    const current = knownOf(call, stored)
     if (call.pace.isDue) await call.pace.rest()
     const deciding = decide(current)
     const decision = deciding instanceof Promise ? await deciding : deciding
-    const result = await carriedOut(call, current, decision, dryRun)
-    if (result.done) return { object: result.object, isRemoved: decision.type === 'remove' }
+    const { writing, object } = carryOut(call, current, decision, dryRun)
+    const result = writing instanceof Promise ? await writing : writing
+    checkGuard(call, result)
+    if (result.done) return outcomeOf(call, result.object, { object, current, decision })
     metrics.counter(lostRaces).add({ resource: call.resource.qualified })
     stored = result.current
   }
   throw conflict(call.resource.ref, call.name)
+}
+
+function knownOf({ written, resource }: Call, stored: StoredObject): Current {
+  return written.find(resource, stored) ?? currentOf(resource, stored)
 }
 
 export const lostRaces = {
@@ -62,24 +68,30 @@ export const lostRaces = {
   labels: ['resource'],
 }
 
-function carriedOut(
+function outcomeOf(
   call: Call,
-  current: Current,
-  decision: Decision,
-  dryRun: boolean,
-): WriteResult | Promise<WriteResult> {
+  stored: StoredObject,
+  { object, current, decision }: Pick<Writing, 'object'> & { current: Current; decision: Decision },
+): Outcome {
+  if (object !== undefined) call.written.put(call.resource, stored, object, current)
+  return { object: stored, isRemoved: decision.type === 'remove' }
+}
+
+/** What becomes of a write, and the object as it is then known; absent when it was not validated or not written. */
+type Writing = {
+  readonly writing: WriteResult | Promise<WriteResult>
+  readonly object?: KubeObject | undefined
+}
+
+function carryOut(call: Call, current: Current, decision: Decision, dryRun: boolean): Writing {
   const { stored } = current
-  if (decision.type === 'keep') return { done: true, object: stored }
+  if (decision.type === 'keep') return { writing: { done: true, object: stored } }
   const encoded = decision.object && encodeFor(call, decision.object)
   const body = encoded?.body ?? stored.body
-  if (dryRun) return { done: true, object: { ...stored, body } }
-  return commit(call, stored, decision, body).then(result => {
-    checkGuard(call, result)
-    const isAdmitted = decision.type === 'put' && decision.isAdmitted
-    if (result.done && isAdmitted && encoded !== undefined)
-      call.written.put(call.resource, result.object, encoded.object, current)
-    return result
-  })
+  if (dryRun) return { writing: { done: true, object: { ...stored, body } } }
+  const writing = commit(call, stored, decision, body)
+  const isAdmitted = decision.type === 'put' && decision.isAdmitted
+  return isAdmitted && encoded !== undefined ? { writing, object: encoded.object } : { writing }
 }
 
 function commit(

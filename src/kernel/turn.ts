@@ -6,17 +6,20 @@ export function turn(): Promise<void> {
   return new Promise(resolve => setImmediate(resolve))
 }
 
-let ending: Promise<void> | undefined
+let ending: (() => void)[] = []
 
 /**
- * Resolves at the end of this turn of the event loop, for all who wait for it one right after the other. Answers that
- * are written so wake a client on another processor once; each wake costs more than a whole read does.
+ * Calls back at the end of this turn of the event loop, all who wait for it one right after the other. Answers that are
+ * written so wake a client on another processor once; each wake costs more than a whole read does. Nobody may throw.
  */
-export function endOfTurn(): Promise<void> {
-  ending ??= turn().then(() => {
-    ending = undefined
-  })
-  return ending
+export function atEndOfTurn(run: () => void): void {
+  if (ending.push(run) === 1) setImmediate(runAll)
+}
+
+function runAll(): void {
+  const running = ending
+  ending = []
+  for (const run of running) run()
 }
 
 /** A shorter wait nobody notices. */

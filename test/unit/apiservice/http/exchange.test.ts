@@ -1,9 +1,11 @@
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Reply } from '../../../../apiservice/contract.ts'
+import { recovery } from '../../../../apiservice/http/recover.ts'
 import { render } from '../../../../apiservice/negotiation/stage.ts'
 import { issueClient } from '../../../../src/identity/certificate.ts'
 import { systemClock } from '../../../../src/kernel/clock.ts'
+import { memoryLogger } from '../../../../src/kernel/log.ts'
 import { prometheus } from '../../../../src/telemetry/prometheus.ts'
 import { protocols } from '../../../support/api-client.ts'
 import { eventually } from '../../../support/eventually.ts'
@@ -330,7 +332,7 @@ describe.each(protocols)('over %s', protocol => {
     const reply: Reply = { type: 'list', served: widgets, items, revision: 9 }
     const metrics = prometheus()
     const front = await aFront(
-      render(systemClock)(() => Promise.resolve(reply)),
+      render(systemClock, recovery(memoryLogger()))(() => Promise.resolve(reply)),
       { metrics },
     )
     const as = path === '/metadata' ? 'PartialObjectMetadataList' : 'Table'

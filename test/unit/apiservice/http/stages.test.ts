@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Handler, Reply, Stage } from '../../../../apiservice/contract.ts'
 import { deadline } from '../../../../apiservice/http/deadline.ts'
 import { makeDrain, refuseWhenDraining } from '../../../../apiservice/http/drain.ts'
-import { recover } from '../../../../apiservice/http/recover.ts'
+import { recovery } from '../../../../apiservice/http/recover.ts'
 import { never } from '../../../../src/kernel/abort.ts'
 import { conflict, internal } from '../../../../src/kernel/errors.ts'
 import { memoryLogger } from '../../../../src/kernel/log.ts'
@@ -98,44 +98,36 @@ describe('drain', () => {
   })
 })
 
-describe('recover', () => {
-  it('lets a Status through as it is', async () => {
+describe('recovery', () => {
+  it('lets a Status through as it is', () => {
     const log = memoryLogger()
     const error = conflict({ group: 'g', resource: 'foos' }, 'x')
-    expect(await failure(recover(log), () => Promise.reject(error))).toBe(error)
+    expect(recovery(log)(error, anApiRequest(), never)).toBe(error)
     expect(log.lines).toEqual([])
   })
 
-  it.each([
-    ['a rejection', () => Promise.reject(new TypeError('secret detail'))],
-    [
-      'a throw',
-      () => {
-        throw new TypeError('secret detail')
-      },
-    ],
-  ])('makes %s a 500 that tells nothing, and logs it with its stack', async (_, handler) => {
+  it('makes what was thrown a 500 that tells nothing, and logs it with its stack', () => {
     const log = memoryLogger()
-    const thrown = await failure(recover(log), handler)
-    expect(thrown).toMatchObject({ code: 500, reason: 'InternalError' })
-    expect(JSON.stringify(thrown)).not.toContain('secret')
+    const told = recovery(log)(new TypeError('secret detail'), anApiRequest(), never)
+    expect(told).toMatchObject({ code: 500, reason: 'InternalError' })
+    expect(JSON.stringify(told)).not.toContain('secret')
     expect(log.lines).toMatchObject([
       { level: 'error', message: 'request failed', fields: { path: '/version', error: 'secret detail' } },
     ])
     expect(log.lines[0]?.fields.stack).toContain('TypeError: secret detail')
   })
 
-  it('logs the cause of a 500 that was made below', async () => {
+  it('logs the cause of a 500 that was made below', () => {
     const log = memoryLogger()
-    await failure(recover(log), () => Promise.reject(internal('the store is closed', new Error('disk gone'))))
+    const below = internal('the store is closed', new Error('disk gone'))
+    expect(recovery(log)(below, anApiRequest(), never)).toBe(below)
     expect(log.lines).toMatchObject([{ fields: { error: 'disk gone' } }])
   })
 
-  it('does not log what fails because the client is gone', async () => {
+  it('does not log what fails because the client is gone', () => {
     const log = memoryLogger()
     const gone = AbortSignal.abort(new Error('the client is gone'))
-    const stage = recover(log)(() => Promise.reject(gone.reason))
-    await expect(stage(anApiRequest(), gone)).rejects.toMatchObject({ code: 500 })
+    expect(recovery(log)(gone.reason, anApiRequest(), gone)).toMatchObject({ code: 500 })
     expect(log.lines).toEqual([])
   })
 })

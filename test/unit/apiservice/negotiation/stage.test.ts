@@ -1,14 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import type { Encoded, Handler, Reply, ResourceVerb } from '../../../../apiservice/contract.ts'
+import { recovery } from '../../../../apiservice/http/recover.ts'
 import { render, requireAcceptable } from '../../../../apiservice/negotiation/stage.ts'
 import { parseYaml, toYaml } from '../../../../src/codec/yaml.ts'
 import { never } from '../../../../src/kernel/abort.ts'
 import { conflict, notFound, unavailable } from '../../../../src/kernel/errors.ts'
+import { memoryLogger } from '../../../../src/kernel/log.ts'
 import { type ApiRequestOptions, anApiRequest, aResourceInfo } from '../../../support/api-request.ts'
 import { manualClock } from '../../../support/manual-clock.ts'
 import { aWidget, widgetJson, widgetMetadata, widgets } from '../../../support/widget.ts'
 
 const clock = manualClock()
+const recover = recovery(memoryLogger())
 const table = 'application/json;as=Table;v=v1;g=meta.k8s.io'
 const partial = (kind: string) => `application/json;as=${kind};v=v1;g=meta.k8s.io`
 
@@ -24,7 +27,7 @@ const emptyList: Reply = { ...list, items: [] }
 async function rendered(reply: Reply | Handler, accept?: string, options: ApiRequestOptions = {}) {
   const handler: Handler = typeof reply === 'function' ? reply : () => Promise.resolve(reply)
   const headers = { ...options.headers, ...(accept === undefined ? {} : { accept }) }
-  const encoded = await render(clock)(handler)(anApiRequest({ ...options, headers }), never)
+  const encoded = await render(clock, recover)(handler)(anApiRequest({ ...options, headers }), never)
   return { code: encoded.code, headers: encoded.headers, text: textOf(encoded) }
 }
 
@@ -213,7 +216,7 @@ describe('a list', () => {
         headers: { ...(accept && { accept }) },
         query: new URLSearchParams(query),
       })
-      const encoded = await render(clock)(() => Promise.resolve(many))(request, never)
+      const encoded = await render(clock, recover)(() => Promise.resolve(many))(request, never)
       if (encoded.type !== 'slices') throw new Error(`made as ${encoded.type}`)
       const slices = copies(encoded.slices)
       expect(slices.length).toBeGreaterThan(1)
@@ -225,7 +228,7 @@ describe('a list', () => {
   })
 
   it('that is long is not made before somebody reads it', async () => {
-    const encoded = await render(clock)(() => Promise.resolve(many))(anApiRequest(), never)
+    const encoded = await render(clock, recover)(() => Promise.resolve(many))(anApiRequest(), never)
     if (encoded.type !== 'slices') throw new Error(`made as ${encoded.type}`)
     const iterator = encoded.slices[Symbol.iterator]()
     const first = iterator.next()
@@ -271,10 +274,16 @@ describe('an error', () => {
     ).not.toHaveProperty('retry-after')
   })
 
-  it('that nobody foresaw is a 500 without details', async () => {
-    const answer = await rendered(() => {
-      throw new TypeError('secret')
-    })
+  it.each<[string, Handler]>([
+    ['a rejection', () => Promise.reject(new TypeError('secret'))],
+    [
+      'a throw',
+      () => {
+        throw new TypeError('secret')
+      },
+    ],
+  ])('that nobody foresaw is a 500 without details: %s', async (_, handler) => {
+    const answer = await rendered(handler)
     expect(answer.code).toBe(500)
     expect(answer.text).not.toContain('secret')
   })

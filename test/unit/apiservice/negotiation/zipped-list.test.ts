@@ -3,10 +3,12 @@ import { gunzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Reply, ServedKind } from '../../../../apiservice/contract.ts'
+import { recovery } from '../../../../apiservice/http/recover.ts'
 import { render } from '../../../../apiservice/negotiation/stage.ts'
 import type { StoredObject } from '../../../../apiservice/store-contract.ts'
 import { encodeBody } from '../../../../src/codec/object-bytes.ts'
 import { never } from '../../../../src/kernel/abort.ts'
+import { memoryLogger } from '../../../../src/kernel/log.ts'
 import { anApiRequest } from '../../../support/api-request.ts'
 import { type ManualClock, manualClock } from '../../../support/manual-clock.ts'
 import { WidgetKind } from '../../../support/widget.ts'
@@ -37,7 +39,7 @@ function made(name: string, createdMs = startMs, text = 'ä'.repeat(400)): Store
 async function encoded(items: readonly StoredObject[], accept: string | undefined, clock: ManualClock) {
   const reply: Reply = { type: 'list', served: aged, items, revision: 9 }
   const request = anApiRequest({ headers: accept === undefined ? {} : { accept } })
-  const answer = await render(clock)(() => Promise.resolve(reply))(request, never)
+  const answer = await render(clock, recovery(memoryLogger()))(() => Promise.resolve(reply))(request, never)
   if (answer.type !== 'slices' || answer.zipped === undefined) throw new Error(`made as ${answer.type}`)
   const { slices, zipped } = answer
   return { plain: () => Buffer.concat(Array.from(slices, slice => Buffer.from(slice))), zipped }

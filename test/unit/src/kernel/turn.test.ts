@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Clock } from '../../../../src/kernel/clock.ts'
-import { atOnce, endOfTurn, Pace, type Steps, turn } from '../../../../src/kernel/turn.ts'
+import { atEndOfTurn, atOnce, Pace, type Steps, turn } from '../../../../src/kernel/turn.ts'
 
 /** A clock by which each step takes so long. */
 function timed(stepMs: number) {
@@ -52,25 +52,31 @@ it('can be done at once', () => {
   expect(seen).toEqual(['a', 'b', 'c'])
 })
 
-it('goes on with all who wait for the end of a turn before anything else happens', async () => {
+it('calls back all who wait for the end of a turn before anything else happens', async () => {
   const seen: string[] = []
-  const waiters = ['a', 'b'].map(name =>
-    endOfTurn().then(() => {
+  for (const name of ['a', 'b']) {
+    atEndOfTurn(() => {
       setImmediate(() => seen.push(`after ${name}`))
       seen.push(name)
-    }),
-  )
-  const others = turn().then(() => seen.push('others'))
-  await Promise.all([...waiters, others, turn().then(turn)])
-  expect(seen).toEqual(['a', 'b', 'others', 'after a', 'after b'])
+      void Promise.resolve().then(() => seen.push(`soon after ${name}`))
+    })
+  }
+  await turn().then(() => seen.push('others'))
+  await turn()
+  expect(seen).toEqual(['a', 'b', 'soon after a', 'soon after b', 'others', 'after a', 'after b'])
 })
 
 it('ends each turn anew', async () => {
-  await endOfTurn()
+  await turn()
   const seen: string[] = []
-  const waiter = endOfTurn().then(() => seen.push('end'))
+  atEndOfTurn(() => {
+    seen.push('end')
+    atEndOfTurn(() => seen.push('next end'))
+  })
   await Promise.resolve()
   seen.push('same turn')
-  await waiter
+  await turn()
   expect(seen).toEqual(['same turn', 'end'])
+  await turn()
+  expect(seen).toEqual(['same turn', 'end', 'next end'])
 })
