@@ -50,28 +50,47 @@ function infoOf({ group, version, namespace, resource }: Place, asked: Asked): R
 /** What the path of a collection says. */
 type Place = Pick<ResourceInfo, 'group' | 'version' | 'namespace' | 'resource'>
 
+type Known = Place & { readonly collection: string }
+
 /**
  * Paths of collections that were read before. Most requests are for items of a few of them, whose names then are the very
  * texts that everything below looks for.
  */
-const places = new Map<string, Place>()
+const places = new Map<string, Known>()
 const maxPlaces = 1_000
 const maxPlaceLength = 512
+/** That of the last request: mostly it is the next one's, too, which is seen without a look into the map. */
+let last: Known | undefined
 
 /** What is created in a known collection, an item of one, or a subresource of an item. */
 function ofKnownPlace(method: string, path: string): ResourceInfo | undefined {
+  const place = placeOf(path)
+  if (place === undefined) return undefined
   const verb = verbOfMethod.get(method) ?? ''
-  const here = method === 'POST' ? places.get(path) : undefined
-  if (here !== undefined) return infoOf(here, { verb, path, name: '', subresource: '' })
+  const start = place.collection.length + 1
+  if (path.length < start) {
+    return method === 'POST' ? infoOf(place, { verb, path, name: '', subresource: '' }) : undefined
+  }
+  const slashAt = path.indexOf('/', start)
+  const end = slashAt < 0 ? path.length : slashAt
+  if (end === start || path.endsWith('/')) return undefined
+  return infoOf(place, { verb, path, name: path.slice(start, end), subresource: path.slice(end + 1) })
+}
+
+function placeOf(path: string): Known | undefined {
+  if (last !== undefined && isIn(last.collection, path)) return last
   const end = path.lastIndexOf('/')
-  const last = path.slice(end + 1)
-  if (last === '') return undefined
-  const around = places.get(path.slice(0, end))
-  if (around !== undefined) return infoOf(around, { verb, path, name: last, subresource: '' })
-  const middle = path.lastIndexOf('/', end - 1)
-  const name = path.slice(middle + 1, end)
-  const above = name === '' ? undefined : places.get(path.slice(0, middle))
-  return above && infoOf(above, { verb, path, name, subresource: last })
+  const found =
+    places.get(path.slice(0, end)) ??
+    places.get(path) ??
+    places.get(path.slice(0, Math.max(0, path.lastIndexOf('/', end - 1))))
+  last = found ?? last
+  return found
+}
+
+function isIn(collection: string, path: string): boolean {
+  if (!path.startsWith(collection)) return false
+  return path.length === collection.length || path.charCodeAt(collection.length) === slash
 }
 
 /** Not of paths with a slash too many, nor where what is below may be something else than an item. */
@@ -84,6 +103,7 @@ function keepPlace(path: string, place: Place, { name, subresource }: Target): v
   if (path !== [collection, ...rest].join('/') || collection.length > maxPlaceLength) return
   if (places.size >= maxPlaces) places.clear()
   places.set(collection, {
+    collection,
     group: interned(group),
     version: interned(version),
     namespace: interned(namespace),

@@ -3,7 +3,10 @@ import { isTrue, toRequestInfo } from '../../../../apiservice/http/route.ts'
 
 const info = (method: string, target: string) => {
   const [path = '', query] = target.split('?')
-  const found = toRequestInfo(method, path, new URLSearchParams(query))
+  const ask = () => toRequestInfo(method, path, new URLSearchParams(query))
+  const found = ask()
+  // What was read once is remembered, and says the same.
+  expect(ask()).toEqual(found)
   if (!found.isResource) return `${found.verb} ${found.path}`
   const { verb, group, version, namespace, resource, name, subresource } = found
   return [verb, group, version, namespace, resource, name, subresource].join('|')
@@ -110,4 +113,43 @@ it.each([
   ['no', true],
 ])('the boolean parameter %j is %j', (value, expected) => {
   expect(isTrue(value)).toBe(expected)
+})
+
+describe('a collection that was asked for before', () => {
+  const target = (method: string, path: string) => info(method, path)
+  const known = '/apis/g.example.com/v1/namespaces/shop/known'
+
+  it.each([
+    ['GET', `${known}/x`, 'get|g.example.com|v1|shop|known|x|'],
+    ['POST', known, 'create|g.example.com|v1|shop|known||'],
+    ['GET', known, 'list|g.example.com|v1|shop|known||'],
+    ['DELETE', known, 'deletecollection|g.example.com|v1|shop|known||'],
+    ['GET', `${known}/`, 'list|g.example.com|v1|shop|known||'],
+    ['GET', `${known}/x/`, 'get|g.example.com|v1|shop|known|x|'],
+    ['GET', `${known}//x`, 'list|g.example.com|v1|shop|known||x'],
+    ['PATCH', `${known}/x/status`, 'patch|g.example.com|v1|shop|known|x|status'],
+    ['PATCH', `${known}/x/status/deep`, 'patch|g.example.com|v1|shop|known|x|status/deep'],
+    ['GET', `${known}er/x`, 'get|g.example.com|v1|shop|knowner|x|'],
+    ['OPTIONS', `${known}/x`, '|g.example.com|v1|shop|known|x|'],
+    ['GET', '/apis/g.example.com/v1/namespaces/shop', 'get|g.example.com|v1|shop|namespaces|shop|'],
+    ['GET', '/apis/g.example.com/v1/watch/known', 'watch|g.example.com|v1||known||'],
+    ['GET', `${known}?watch=1`, 'watch|g.example.com|v1|shop|known||'],
+  ])('says nothing else of %s %s', (method, path, expected) => {
+    for (const before of [
+      `${known}/first`,
+      '/apis/g.example.com/v1/watch',
+      '/apis/g.example.com/v1/known/x',
+    ]) {
+      target('GET', before)
+      expect(target(method, path)).toBe(expected)
+    }
+  })
+
+  it('is one of a thousand that are kept', () => {
+    for (let i = 0; i < 2_500; i++) {
+      expect(target('GET', `/apis/g/v1/namespaces/ns-${i % 1_200}/foos/x`)).toBe(
+        `get|g|v1|ns-${i % 1_200}|foos|x|`,
+      )
+    }
+  })
 })
