@@ -1,3 +1,4 @@
+import { Bag, type Bagged } from '../../src/kernel/bag.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { badRequest, timedOut } from '../../src/kernel/errors.ts'
 import { atEndOfTurn } from '../../src/kernel/turn.ts'
@@ -20,12 +21,17 @@ export function deadline(clock: Clock): Stage {
   }
 }
 
-type Bounded = { readonly timeoutMs: number; late(): void; isOver: boolean; cancel: (() => void) | undefined }
+type Bounded = Bagged & { readonly dueMs: number; late(): void; isOver: boolean }
 
-/** Most is answered in the turn of the event loop in which it came: only what is not gets a timer. */
+/**
+ * Most is answered in the turn of the event loop in which it came: only what is not is watched, by one timer for all. To
+ * set one for each and to take it away again costs more than many a get.
+ */
 class Deadlines {
   readonly #clock: Clock
-  readonly #untimed: Bounded[] = []
+  readonly #begun: Bounded[] = []
+  readonly #watched = new Bag<Bounded>()
+  #next: { readonly dueMs: number; cancel(): void } | undefined
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -38,36 +44,64 @@ class Deadlines {
         notes.giveUp(error)
         reject(error)
       }
-      const bounded: Bounded = { timeoutMs, late, isOver: false, cancel: undefined }
-      this.#begin(bounded)
+      const bounded: Bounded = { place: unwatched, dueMs: this.#clock.now() + timeoutMs, late, isOver: false }
+      if (this.#begun.push(bounded) === 1) atEndOfTurn(() => this.#watch())
       replying.then(
         reply => {
-          end(bounded)
+          this.#end(bounded)
           resolve(reply)
         },
         (thrown: unknown) => {
-          end(bounded)
+          this.#end(bounded)
           reject(thrown)
         },
       )
     })
   }
 
-  #begin(bounded: Bounded): void {
-    if (this.#untimed.push(bounded) === 1) atEndOfTurn(() => this.#setTimers())
-  }
-
-  #setTimers(): void {
-    for (const bounded of this.#untimed.splice(0)) {
-      if (!bounded.isOver) bounded.cancel = this.#clock.after(bounded.timeoutMs, bounded.late)
+  #watch(): void {
+    let dueMs = Number.POSITIVE_INFINITY
+    for (const bounded of this.#begun.splice(0)) {
+      if (bounded.isOver) continue
+      this.#watched.add(bounded)
+      dueMs = Math.min(dueMs, bounded.dueMs)
     }
+    this.#lookAt(dueMs, this.#clock.now())
+  }
+
+  /** No later than that. */
+  #lookAt(dueMs: number, nowMs: number): void {
+    if (dueMs >= (this.#next?.dueMs ?? Number.POSITIVE_INFINITY)) return
+    this.#next?.cancel()
+    const cancel = this.#clock.after(Math.min(dueMs - nowMs, maxMs), () => this.#look(dueMs))
+    this.#next = { dueMs, cancel }
+  }
+
+  /** That it is `nowMs` is known by the timer: the time of day may have been set meanwhile. */
+  #look(nowMs: number): void {
+    this.#next = undefined
+    let dueMs = Number.POSITIVE_INFINITY
+    for (const bounded of this.#watched) {
+      if (bounded.dueMs <= nowMs) this.#giveUp(bounded)
+      else dueMs = Math.min(dueMs, bounded.dueMs)
+    }
+    this.#lookAt(dueMs, nowMs)
+  }
+
+  #giveUp(bounded: Bounded): void {
+    this.#end(bounded)
+    bounded.late()
+  }
+
+  #end(bounded: Bounded): void {
+    if (bounded.isOver) return
+    bounded.isOver = true
+    if (bounded.place !== unwatched) this.#watched.remove(bounded)
   }
 }
 
-function end(bounded: Bounded): void {
-  bounded.isOver = true
-  bounded.cancel?.()
-}
+/** In no bag yet. */
+const unwatched = -1
 
 function timeoutOf(request: ApiRequest): number {
   const text = request.query.get('timeout')
