@@ -1,8 +1,7 @@
 /** Who manages the fields of an object after a write, as it goes into `metadata.managedFields`. */
-import { compareFields } from '../../src/api/derive/field-paths.ts'
 import { emptyOf, shapeOf } from '../../src/api/derive/field-shape.ts'
 import {
-  afterUpdate,
+  afterWrite,
   type FieldManager,
   readManagers,
   storedManagers,
@@ -33,10 +32,9 @@ export function ownershipOf(call: Call, fieldManager: string, sent: KubeObject):
   return (object, old) => {
     const managers = knownManagers(call, sent, old)
     if (old !== undefined && managers.length === 0) return managers
-    const changes = compareFields(shapeOf(kind), old ?? emptyOf(kind), object)
-    return afterUpdate(
+    return afterWrite(
       managers.filter(({ apiVersion }) => served.has(apiVersion)),
-      changes,
+      { shape: shapeOf(kind), before: old ?? emptyOf(kind), after: object },
       writer,
     )
   }

@@ -10,12 +10,10 @@ import {
   type OwnerReference,
   withoutVersion,
 } from '../../src/api/meta.ts'
-import { entryOf, type JsonRecord, setEntry } from '../../src/api/record.ts'
+import { entryOf, type JsonRecord, type Mutable, setEntry } from '../../src/api/record.ts'
 import { equalJson } from '../../src/cluster/json.ts'
 import { toTime } from '../../src/kernel/clock.ts'
 import type { Subresource } from './parts.ts'
-
-type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** What a client may say in metadata; the rest is the server's. Absent, null and empty are one. */
 function ownMetadata(sent: ObjectMeta, namespace: string | undefined): Mutable<ObjectMeta> {

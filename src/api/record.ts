@@ -1,3 +1,6 @@
+/** A record while it is being made. */
+export type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+
 /** A JSON object of any shape. */
 export type JsonRecord = Readonly<Record<string, unknown>>
 

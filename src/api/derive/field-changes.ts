@@ -1,12 +1,36 @@
 /** What differs between two states of an object, as sets of fields. */
-import { type FieldSet, type Fields, Level, union } from './field-set.ts'
+import { everyField } from './field-paths.ts'
+import { below, type FieldSet, type Fields, Level, leaf, union } from './field-set.ts'
+import type { Shape } from './field-shape.ts'
+import { type Differing, walkDifferences } from './field-walk.ts'
 
 export type Changes = { readonly added: Fields; readonly modified: Fields; readonly removed: Fields }
 
 export const noChanges: Changes = { added: undefined, modified: undefined, removed: undefined }
 
+/** From one state to the next. Both are given. */
+export function compareFields(shape: Shape, before: unknown, after: unknown): Changes {
+  const found = new Found(shape.type === 'keyed' || shape.type === 'set' ? 'passing' : 'kept')
+  switch (walkDifferences(shape, before, after, found)) {
+    case 'none':
+      return noChanges
+    case 'parts':
+      return found.build()
+    case 'whole':
+      return itself
+    case 'replaced':
+      return { ...itself, added: partsBelow(shape, after), removed: partsBelow(shape, before) }
+  }
+}
+
+const itself: Changes = { ...noChanges, modified: leaf }
+
+export function partsBelow(shape: Shape, value: unknown): Fields {
+  return below(everyField(shape, value))
+}
+
 /** What was found in the parts of two states. */
-export class Differences {
+class Found implements Differing {
   #added: Level | undefined
   #modified: Level | undefined
   #removed: Level | undefined
@@ -16,27 +40,32 @@ export class Differences {
     this.#lasts = lasts
   }
 
-  add(element: string, { added, modified, removed }: Changes): void {
-    if (added !== undefined) this.come(element, added)
+  both(element: string, shape: Shape, before: unknown, after: unknown): void {
+    const { added, modified, removed } = compareFields(shape, before, after)
+    if (added !== undefined) this.#add(element, added)
     if (modified !== undefined) {
-      this.#modified ??= this.#level()
+      this.#modified ??= new Level(false, this.#lasts)
       this.#modified.add(element, modified)
     }
-    if (removed !== undefined) this.go(element, removed)
+    if (removed !== undefined) this.#remove(element, removed)
   }
 
-  come(element: string, fields: FieldSet): void {
-    this.#added ??= this.#level()
+  come(element: string, shape: Shape, after: unknown): void {
+    this.#add(element, everyField(shape, after))
+  }
+
+  go(element: string, shape: Shape, before: unknown): void {
+    this.#remove(element, everyField(shape, before))
+  }
+
+  #add(element: string, fields: FieldSet): void {
+    this.#added ??= new Level(false, this.#lasts)
     this.#added.add(element, fields)
   }
 
-  go(element: string, fields: FieldSet): void {
-    this.#removed ??= this.#level()
+  #remove(element: string, fields: FieldSet): void {
+    this.#removed ??= new Level(false, this.#lasts)
     this.#removed.add(element, fields)
-  }
-
-  #level(): Level {
-    return new Level(false, this.#lasts)
   }
 
   build(): Changes {

@@ -127,7 +127,7 @@ function rebuilt(set: FieldSet, stays: boolean, other: FieldSet, combine: Combin
 }
 
 /** The level of a set, with its first elements. */
-function levelOf(set: FieldSet, asMember: boolean, count = Number.POSITIVE_INFINITY): Level {
+export function levelOf(set: Fields, asMember: boolean, count = Number.POSITIVE_INFINITY): Level {
   const level = new Level(asMember)
   let left = count
   for (const element in set) {

@@ -5,8 +5,11 @@
  */
 import type { ManagedFieldsEntry } from '../meta.ts'
 import { byText } from '../order.ts'
-import { type Changes, noChanges, takenFields } from './field-changes.ts'
+import type { Mutable } from '../record.ts'
+import { type Changes, compareFields, noChanges, takenFields } from './field-changes.ts'
 import { difference, exchanged, type FieldSet, type Fields, parseFields, union } from './field-set.ts'
+import type { Shape } from './field-shape.ts'
+import { writtenFields } from './owned-fields.ts'
 
 /** One workflow. `time` is in RFC 3339, absent when it never changed a value. */
 export type FieldManager = {
@@ -75,23 +78,26 @@ export function toEntries(managers: readonly FieldManager[]): readonly ManagedFi
 
 function toEntry(manager: FieldManager): ManagedFieldsEntry {
   const { name, operation, apiVersion, time, fields, subresource } = manager
-  return {
-    ...(name === '' ? {} : { manager: name }),
-    operation,
-    apiVersion,
-    ...(time === undefined ? {} : { time }),
-    fieldsType: 'FieldsV1',
-    fieldsV1: fields,
-    ...(subresource === '' ? {} : { subresource }),
-  }
+  // In this order, as kube-apiserver writes them.
+  const entry: Mutable<ManagedFieldsEntry> = {}
+  if (name !== '') entry.manager = name
+  entry.operation = operation
+  entry.apiVersion = apiVersion
+  if (time !== undefined) entry.time = time
+  entry.fieldsType = 'FieldsV1'
+  entry.fieldsV1 = fields
+  if (subresource !== '') entry.subresource = subresource
+  return entry
 }
 
 /** Mostly they are: who writes is put last and is the youngest. */
 function isByAge(managers: readonly FieldManager[]): boolean {
-  return managers.every((manager, index) => {
-    const before = managers[index - 1]
-    return before === undefined || byAge(before, manager) <= 0
-  })
+  let before: FieldManager | undefined
+  for (const manager of managers) {
+    if (before !== undefined && byAge(before, manager) > 0) return false
+    before = manager
+  }
+  return true
 }
 
 function byAge(a: FieldManager, b: FieldManager): number {
@@ -144,6 +150,27 @@ export function afterUpdate(
   }
   const next = { ...writer, fields: owned ?? taken }
   return capped([...without(without(others, taken), removed), next])
+}
+
+type States = { readonly shape: Shape; readonly before: unknown; readonly after: unknown }
+
+/** The same of two states. Most write what nobody else does, which needs no look at what the others own. */
+export function afterWrite(
+  managers: readonly FieldManager[],
+  { shape, before, after }: States,
+  writer: Writer,
+): readonly FieldManager[] {
+  const own = managers.find(manager => isSame(manager, writer))
+  const { fields, touched, takes } = writtenFields(shape, before, after, own?.fields)
+  if (touched.length === 0) return managers
+  const others = own === undefined ? managers : managers.filter(manager => manager !== own)
+  const isAlone = others.every(other => !isSame(other, writer) && !ownsOf(other, touched))
+  if (takes && fields !== undefined && isAlone) return capped([...others, { ...writer, fields }])
+  return afterUpdate(managers, compareFields(shape, before, after), writer)
+}
+
+function ownsOf({ fields }: FieldManager, elements: readonly string[]): boolean {
+  return elements.some(element => element in fields)
 }
 
 /** The oldest updates are put together, those of each version by themselves. */

@@ -1,39 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { type Changes, takenFields } from '../../../../../src/api/derive/field-changes.ts'
-import { compareFields, everyField } from '../../../../../src/api/derive/field-paths.ts'
+import { type Changes, compareFields, takenFields } from '../../../../../src/api/derive/field-changes.ts'
+import { everyField } from '../../../../../src/api/derive/field-paths.ts'
 import { leaf, pathsOf } from '../../../../../src/api/derive/field-set.ts'
 import { shapeOf } from '../../../../../src/api/derive/field-shape.ts'
-import { defineKind } from '../../../../../src/api/kind.ts'
-import { s } from '../../../../../src/api/schema.ts'
-
-const item = s.object({
-  name: s.string({ default: 'none' }),
-  size: s.optional(s.int()),
-  words: s.optional(s.atomicList(s.string())),
-  labels: s.optional(s.map(s.string())),
-})
-const pair = s.object({ zone: s.string(), at: s.int(), note: s.optional(s.string()) })
-
-const ShelfKind = defineKind({
-  group: 'test.example.com',
-  versions: [{ name: 'v1' }],
-  storageVersion: 'v1',
-  kind: 'Shelf',
-  plural: 'shelves',
-  scope: 'Namespaced',
-  description: 'A kind with lists.',
-  servers: ['standalone'],
-  properties: {
-    spec: s.optional(
-      s.object({
-        items: s.optional(s.mapList(item, ['name'])),
-        pairs: s.optional(s.mapList(pair, ['zone', 'at'])),
-        set: s.optional(s.setList(s.string())),
-        whole: s.optional(s.atomicList(s.int())),
-      }),
-    ),
-  },
-})
+import { ShelfKind } from '../../../../support/shelf.ts'
 
 const shape = shapeOf(ShelfKind)
 
