@@ -25,9 +25,13 @@ const maxInlineYamlBytes = 8 * 1024
 export function decodeDocument(bytes: Buffer, contentType: string): Parsed | Promise<Parsed> {
   const mediaType = mediaTypeOf(contentType)
   if (mediaType === jsonPatchMediaType) return parseJson(bytes, maxPatchWeight)
-  if (mediaType === '' || /[/+]json$/.test(mediaType)) return parseJson(bytes)
-  if (/[/+]yaml$/.test(mediaType)) return decodeYaml(bytes)
+  if (mediaType === '' || isOf(mediaType, 'json')) return parseJson(bytes)
+  if (isOf(mediaType, 'yaml')) return decodeYaml(bytes)
   throw unsupportedMediaType(documentMediaTypes)
+}
+
+function isOf(mediaType: string, format: string): boolean {
+  return mediaType.endsWith(`/${format}`) || mediaType.endsWith(`+${format}`)
 }
 
 /** kubectl sends JSON under a YAML type; the JSON parser is many times faster. */
