@@ -9,7 +9,14 @@ import { whenSettled } from '../../src/kernel/when-settled.ts'
 import type { ApiRequest, Encoded, RequestNotes, Responder } from '../contract.ts'
 import { auditIdOf, type RawRequest, type Sides, toApiRequest } from './request.ts'
 import type { RequestMetrics } from './request-metrics.ts'
-import { breakOff, type RawResponse, type ResponseHeaders, type WithBody, writeBody } from './respond.ts'
+import {
+  breakOff,
+  type RawResponse,
+  type ResponseHeaders,
+  takesGzip,
+  type WithBody,
+  writeBody,
+} from './respond.ts'
 import { warningHeaders } from './warnings.ts'
 import { WatchStream } from './watch-stream.ts'
 
@@ -279,12 +286,6 @@ function plainStatus(error: StatusError): Encoded {
 /** Answered before its body was read: on HTTP/2 the client is told to send no more; on HTTP/1.1 Node reads past it. */
 function forgetRest({ stream }: Http2ServerRequest): void {
   if (!(stream.endAfterHeaders || stream.readableEnded)) stream.close(constants.NGHTTP2_NO_ERROR)
-}
-
-/** Of a request that names gzip, and not as what it does not want. */
-function takesGzip(raw: RawRequest): boolean {
-  const accepted = raw.headers['accept-encoding']
-  return typeof accepted === 'string' && /(^|[ ,])gzip *(,|$|;(?! *q=0(\.0*)? *(,|$)))/.test(accepted)
 }
 
 function ignore(): void {

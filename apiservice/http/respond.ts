@@ -3,6 +3,7 @@ import { promisify } from 'node:util'
 import { constants, createGzip, gzip as gzipCallback } from 'node:zlib'
 import { turn } from '../../src/kernel/turn.ts'
 import type { Encoded } from '../contract.ts'
+import type { RawRequest } from './request.ts'
 
 export type ResponseHeaders = Record<string, string | string[] | number>
 
@@ -36,6 +37,12 @@ const gzip = promisify(gzipCallback)
 const zippedBodies = new WeakMap<Buffer, Promise<Buffer>>()
 
 export type ClientTakes = { readonly body: boolean; readonly gzip: boolean }
+
+/** Of a request that names gzip, and not as what it does not want. */
+export function takesGzip(raw: RawRequest): boolean {
+  const accepted = raw.headers['accept-encoding']
+  return typeof accepted === 'string' && /(^|[ ,])gzip *(,|$|;(?! *q=0(\.0*)? *(,|$)))/.test(accepted)
+}
 
 export type WithBody = Exclude<Encoded, { type: 'frames' }>
 
