@@ -4,7 +4,7 @@
  */
 import type { AnyKind } from '../src/api/kind.ts'
 import type { KubeObject } from '../src/api/meta.ts'
-import type { Status, StatusError } from '../src/kernel/errors.ts'
+import type { Status } from '../src/kernel/errors.ts'
 import type { ObjectKey, Revision, StoredObject } from './store-contract.ts'
 
 // ---- request ----------------------------------------------------------------------------------------------------
@@ -186,9 +186,6 @@ export type Encoded =
 
 /** The whole chain. Never throws or rejects: whatever goes wrong is a Status. */
 export type Responder = (request: ApiRequest, signal: AbortSignal) => Encoded | Promise<Encoded>
-
-/** What the client is told of something that was thrown. */
-export type Recovery = (thrown: unknown, request: ApiRequest, signal: AbortSignal) => StatusError
 
 /**
  * Answers a request, or throws a `StatusError`; at once when nothing has to be waited for. The signal aborts when the client

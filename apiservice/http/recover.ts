@@ -1,14 +1,14 @@
 import { errorText } from '../../src/kernel/abort.ts'
 import { internal, StatusError } from '../../src/kernel/errors.ts'
 import type { LogFields, Logger } from '../../src/kernel/log.ts'
-import type { Recovery } from '../contract.ts'
+import type { ApiRequest } from '../contract.ts'
 
 /**
  * Turns whatever was thrown into a Status. A fault of ours is logged here with its stack; the client learns only that
  * it happened.
  */
-export function recovery(log: Logger): Recovery {
-  return (thrown, { path }, signal) => {
+export function recovery(log: Logger) {
+  return (thrown: unknown, { path }: ApiRequest, signal: AbortSignal): StatusError => {
     if (thrown instanceof StatusError && thrown.code !== 500) return thrown
     if (signal.aborted) return internal('the request was given up')
     if (thrown instanceof StatusError) {

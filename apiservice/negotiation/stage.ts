@@ -7,16 +7,7 @@
 import type { Clock } from '../../src/kernel/clock.ts'
 import { badRequest, internal, notAcceptable, type Status, StatusError } from '../../src/kernel/errors.ts'
 import { whenSettled } from '../../src/kernel/when-settled.ts'
-import type {
-  ApiRequest,
-  Encoded,
-  Handler,
-  Recovery,
-  Reply,
-  RequestInfo,
-  Responder,
-  Stage,
-} from '../contract.ts'
+import type { ApiRequest, Encoded, Handler, Reply, RequestInfo, Responder, Stage } from '../contract.ts'
 import { type Choice, choicesOf } from './accept.ts'
 import { contentTypes, type EncodeOptions, encodeList, encodeObject, laidOut } from './encode.ts'
 import { frameEncoder } from './frames.ts'
@@ -25,6 +16,9 @@ import { includeObjectOf } from './table.ts'
 const acceptedTypes: readonly string[] = ['application/json', 'application/yaml']
 
 const plainJson: Choice = { format: 'json', transform: undefined, pretty: false }
+
+/** What the client is told of something that was thrown. */
+type Recovery = (thrown: unknown, request: ApiRequest, signal: AbortSignal) => StatusError
 
 /** Neither throws nor rejects: `recover` says what is told of a fault. */
 export function render(clock: Clock, recover: Recovery): (next: Handler) => Responder {
