@@ -160,7 +160,7 @@ export const earlyDefects: readonly Defect[] = [
     line: 51,
     what: 'dry runs of updates and deletes are written',
     file: 'apiservice/registry/write.ts',
-    find: 'if (dryRun) return { done: true, object: { ...stored, body } }',
+    find: 'if (dryRun) return { writing: { done: true, object: { ...stored, body } } }',
     replace: '',
   },
   {
