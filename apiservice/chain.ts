@@ -2,7 +2,7 @@
  * The order of a request, from the outside in. A stage feels what comes below it and nothing of what stands above:
  *
  *     render → drain → deadline → authn → audit → impersonation → fairness → authz → ┬ health, metrics, discovery
- *                                                                                      └ acceptable → registry
+ *                                                                                    └ acceptable → registry
  */
 import { noSuchPath } from '../src/kernel/errors.ts'
 import type { ApiRequest, Handler, Reply, Responder, Stage } from './contract.ts'

@@ -57,6 +57,8 @@ export type ApiServerOptions = {
   /** How much is done at once; those of kube-apiserver when absent. */
   readonly limits?: InFlightLimits | undefined
   readonly clock: Clock
+  /** Goes on evenly when the time of day is set, which `clock` tells; that one when absent. */
+  readonly steadyClock?: Clock | undefined
   readonly log: Logger
   readonly metrics: Metrics
 }
@@ -146,7 +148,7 @@ function compose(options: ApiServerOptions, drain: Drain, state: State) {
   return makeChain({
     render: render(clock, recovery(log)),
     refuseWhenDraining: refuseWhenDraining(drain),
-    deadline: deadline(clock),
+    deadline: deadline(options.steadyClock ?? clock),
     authenticate: authnStage(options.authenticators, { anonymous: options.anonymous, log, metrics }),
     auditStrangers: audit.strangers,
     audit: audit.requests,

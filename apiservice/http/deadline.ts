@@ -9,7 +9,8 @@ const maxMs = 60_000
 
 /**
  * Bounds every request but watches: by `?timeout=`, at most 60 s. When it has passed the signal aborts and the client
- * gets 504; what was written then may still be there. A time that is not above zero is none.
+ * gets 504; what was written then may still be there. A time that is not above zero is none. The clock has to go on evenly
+ * when the time of day is set.
  */
 export function deadline(clock: Clock): Stage {
   const deadlines = new Deadlines(clock)
@@ -73,13 +74,14 @@ class Deadlines {
   #lookAt(dueMs: number, nowMs: number): void {
     if (dueMs >= (this.#next?.dueMs ?? Number.POSITIVE_INFINITY)) return
     this.#next?.cancel()
-    const cancel = this.#clock.after(Math.min(dueMs - nowMs, maxMs), () => this.#look(dueMs))
+    const cancel = this.#clock.after(dueMs - nowMs, () => this.#look(dueMs))
     this.#next = { dueMs, cancel }
   }
 
-  /** That it is `nowMs` is known by the timer: the time of day may have been set meanwhile. */
-  #look(nowMs: number): void {
+  #look(firstMs: number): void {
     this.#next = undefined
+    // A timer may come late, and by its own measure also a little early.
+    const nowMs = Math.max(firstMs, this.#clock.now())
     let dueMs = Number.POSITIVE_INFINITY
     for (const bounded of this.#watched) {
       if (bounded.dueMs <= nowMs) this.#giveUp(bounded)
@@ -89,6 +91,7 @@ class Deadlines {
   }
 
   #giveUp(bounded: Bounded): void {
+    if (bounded.isOver) return
     this.#end(bounded)
     bounded.late()
   }

@@ -99,6 +99,7 @@ function keepPlace(path: string, place: Place, { name, subresource }: Target): v
   if (resource === '' || resource === 'namespaces' || resource === 'watch') return
   const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
   const collection = namespace === '' ? `${root}/${resource}` : `${root}/namespaces/${namespace}/${resource}`
+  if (places.has(collection)) return
   const rest = [name, subresource].filter(part => part !== '')
   if (path !== [collection, ...rest].join('/') || collection.length > maxPlaceLength) return
   if (places.size >= maxPlaces) places.clear()

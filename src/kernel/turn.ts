@@ -10,16 +10,21 @@ let ending: (() => void)[] = []
 
 /**
  * Calls back at the end of this turn of the event loop, all who wait for it one right after the other. Answers that are
- * written so wake a client on another processor once; each wake costs more than a whole read does. Nobody may throw.
+ * written so wake a client on another processor once; each wake costs more than a whole read does.
  */
 export function atEndOfTurn(run: () => void): void {
   if (ending.push(run) === 1) setImmediate(runAll)
 }
 
 function runAll(): void {
-  const running = ending
+  const running = ending.values()
   ending = []
-  for (const run of running) run()
+  try {
+    for (const run of running) run()
+  } finally {
+    // After a throw: nobody else is to wait for ever.
+    for (const run of running) atEndOfTurn(run)
+  }
 }
 
 /** A shorter wait nobody notices. */

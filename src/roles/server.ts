@@ -19,7 +19,7 @@ import {
   type ServerIdentityOptions,
 } from '../identity/server-identity.ts'
 import { copySharedAuthority } from '../identity/shared-authority.ts'
-import type { Clock } from '../kernel/clock.ts'
+import { type Clock, steadyClock } from '../kernel/clock.ts'
 import { openAudit } from './audit.ts'
 import type { AuditSettings } from './audit-settings.ts'
 import type { Context } from './context.ts'
@@ -187,6 +187,7 @@ function listen(
     shutdownDelayMs: options.shutdownDelayMs,
     limits: options.limits,
     clock,
+    steadyClock,
     log,
     metrics,
   })

@@ -26,6 +26,7 @@ export const ShelfKind = defineKind({
         pairs: s.optional(s.mapList(pair, ['zone', 'at'])),
         set: s.optional(s.setList(s.string())),
         whole: s.optional(s.atomicList(s.int())),
+        extra: s.optional(s.anything()),
       }),
     ),
   },

@@ -1,7 +1,16 @@
 /** What a writer owns after a write, found in one walk: most write what nobody else does. */
-import { partsBelow } from './field-changes.ts'
+import { compareFields, noChanges, partsBelow, takenFields } from './field-changes.ts'
 import { everyField } from './field-paths.ts'
-import { difference, type Fields, isMember, type Level, leaf, levelOf, union } from './field-set.ts'
+import {
+  difference,
+  exchanged,
+  type Fields,
+  isMember,
+  type Level,
+  leaf,
+  levelOf,
+  union,
+} from './field-set.ts'
 import type { Shape } from './field-shape.ts'
 import { type Differing, walkDifferences } from './field-walk.ts'
 
@@ -54,6 +63,12 @@ class OwnedParts implements Differing {
 
   go(element: string, shape: Shape, before: unknown): void {
     this.#changes.push({ element, shape, before, after: undefined, isMade: false })
+  }
+
+  /** Not of a list that has an item twice. */
+  get areDistinct(): boolean {
+    const changes = this.#changes
+    return changes.length < 2 || new Set(changes.map(change => change.element)).size === changes.length
   }
 
   /** What becomes of the set. */
@@ -130,9 +145,21 @@ function changed(shape: Shape, { before, after }: States, owned: Fields, seen: S
   const parts = new OwnedParts()
   const found = walkDifferences(shape, before, after, parts)
   if (found === 'none') return owned
-  if (found === 'parts') return parts.after(owned, seen)
+  if (found === 'parts') {
+    const isClear = shape.type === 'struct' || parts.areDistinct
+    return isClear ? parts.after(owned, seen) : compared(shape, { before, after }, owned, seen)
+  }
   seen.differs = true
   seen.takes = true
   if (found === 'whole') return union(owned, leaf)
   return union(difference(owned, partsBelow(shape, before)), union(partsBelow(shape, after), leaf))
+}
+
+/** The same in two walks. */
+function compared(shape: Shape, { before, after }: States, owned: Fields, seen: Seen): Fields {
+  const changes = compareFields(shape, before, after)
+  const taken = takenFields(changes)
+  seen.differs ||= changes !== noChanges
+  seen.takes ||= taken !== undefined
+  return exchanged(owned, changes.removed, taken)
 }

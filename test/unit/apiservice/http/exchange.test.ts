@@ -1,6 +1,6 @@
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Reply } from '../../../../apiservice/contract.ts'
+import type { Reply, Responder } from '../../../../apiservice/contract.ts'
 import { recovery } from '../../../../apiservice/http/recover.ts'
 import { render } from '../../../../apiservice/negotiation/stage.ts'
 import { issueClient } from '../../../../src/identity/certificate.ts'
@@ -313,6 +313,25 @@ describe.each(protocols)('over %s', protocol => {
     const answer = await client.send('/', { method: 'POST', body: Buffer.alloc(8_000_000) })
     expect(answer.json).toEqual({})
     expect((await client.send('/')).status).toBe(200)
+  })
+
+  it('an answer that is there at once is sent', async () => {
+    const front = await aFront(() => bytes('at once\n'))
+    expect(await front.client(protocol).send('/')).toMatchObject({ status: 200, text: 'at once\n' })
+  })
+
+  it.each<[string, Responder]>([
+    ['rejects', () => Promise.reject(new Error('no answer'))],
+    [
+      'throws',
+      () => {
+        throw new Error('no answer')
+      },
+    ],
+  ])('a chain that %s does not leave its client waiting', async (_, responder) => {
+    const front = await aFront(responder)
+    await expect(front.client(protocol).send('/')).rejects.toThrow()
+    expect(front.log.lines).toMatchObject([{ message: 'response failed', fields: { error: 'no answer' } }])
   })
 
   it('a body that fails while it is made breaks off, so that it is not taken for whole', async () => {

@@ -69,6 +69,54 @@ describe('deadline', () => {
     expect(clock.pending).toBe(0)
   })
 
+  it('gives each its own time, in whatever order they came', async () => {
+    const clock = manualClock()
+    const stage = deadline(clock)(hangs)
+    const late: string[] = []
+    const ask = async (timeout: string): Promise<void> => {
+      const query = new URLSearchParams({ timeout })
+      void Promise.try(stage, anApiRequest({ query }), never).catch(() => late.push(timeout))
+      await settled()
+    }
+    await ask('30s')
+    await ask('2s')
+    await ask('5s')
+    await clock.advance(2_000)
+    expect(late).toEqual(['2s'])
+    await ask('1s')
+    await clock.advance(1_000)
+    expect(late).toEqual(['2s', '1s'])
+    await clock.advance(1_999)
+    expect(late).toEqual(['2s', '1s'])
+    await clock.advance(1)
+    expect(late).toEqual(['2s', '1s', '5s'])
+    await clock.advance(25_000)
+    expect(late).toEqual(['2s', '1s', '5s', '30s'])
+  })
+
+  it('passes on what is answered in a later turn, and keeps the time of the others', async () => {
+    const clock = manualClock()
+    const { promise, resolve } = Promise.withResolvers<Reply>()
+    const given: unknown[] = []
+    const next: Handler = ({ path }) => (path === '/slow' ? promise : hangs(anApiRequest(), never))
+    const stage = deadline(clock)(next)
+    const notes = { auditId: '', target: '/slow', giveUp: (why: unknown) => given.push(why) }
+    const answered = stage(
+      anApiRequest({ path: '/slow', query: new URLSearchParams('timeout=2s'), notes }),
+      never,
+    )
+    const hung = failure(() => stage, answers, { query: new URLSearchParams('timeout=3s') })
+    await settled()
+    await clock.advance(1_000)
+    resolve(done)
+    expect(await answered).toBe(done)
+    await clock.advance(1_999)
+    expect(given).toEqual([])
+    await clock.advance(1)
+    expect(await hung).toMatchObject({ code: 504 })
+    expect(given).toEqual([])
+  })
+
   it('leaves no timer behind an answer or a failure', async () => {
     const clock = manualClock()
     await deadline(clock)(answers)(anApiRequest(), never)

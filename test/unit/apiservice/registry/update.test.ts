@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Store } from '../../../../apiservice/store-contract.ts'
 import { forbiddenPath } from '../../../../src/kernel/errors.ts'
-import type { RegistryUnderTest } from '../../../support/registry.ts'
+import type { Answer, RegistryUnderTest } from '../../../support/registry.ts'
 import { storeOver } from '../../../support/store-over.ts'
 import {
   anUpdate,
@@ -17,6 +17,28 @@ const put = (registry: RegistryUnderTest, name: string, body: unknown, query = '
   registry.send('PUT', `${widgets}/${name}${query}`, { body })
 
 describe('update', () => {
+  it('changes what is nested as deeply as may be stored, whoever owned it before', async () => {
+    const registry = await aWidgetRegistry()
+    const nested = (value: string, resourceVersion?: string): string =>
+      JSON.stringify(aWidget('deep', { metadata: { resourceVersion }, spec: { extra: 0 } })).replace(
+        '"extra":0',
+        `"extra":${'{"a":'.repeat(990)}${value}${'}'.repeat(990)}`,
+      )
+    const deep = `${widgets}/deep`
+    const versionOf = ({ code, body }: Answer): string => {
+      expect(code).toBeLessThan(300)
+      return body.metadata.resourceVersion
+    }
+    const created = versionOf(await registry.send('POST', widgets, { body: nested('1') }))
+    const updated = versionOf(await registry.send('PUT', deep, { body: nested('2', created) }))
+    const headers = { 'user-agent': 'another/1.0' }
+    versionOf(await registry.send('PUT', deep, { body: nested('3', updated), headers }))
+    const type = 'application/apply-patch+yaml'
+    versionOf(
+      await registry.send('PATCH', `${deep}?fieldManager=third&force=true`, { body: nested('4'), type }),
+    )
+  })
+
   it('replaces all but what only the server may say', async () => {
     const registry = await aWidgetRegistry()
     const old = await makeWidget(registry, 'web', { metadata: { labels: { a: '1' } }, spec: { size: 1 } })

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import type { Clock } from '../../../../src/kernel/clock.ts'
 import { atEndOfTurn, atOnce, Pace, type Steps, turn } from '../../../../src/kernel/turn.ts'
 
@@ -79,4 +79,21 @@ it('ends each turn anew', async () => {
   expect(seen).toEqual(['same turn', 'end'])
   await turn()
   expect(seen).toEqual(['same turn', 'end', 'next end'])
+})
+
+it('calls back the others when one of them throws', () => {
+  const turns: (() => void)[] = []
+  const immediate = vi.spyOn(globalThis, 'setImmediate').mockImplementation(run => turns.push(run) as never)
+  const seen: string[] = []
+  atEndOfTurn(() => seen.push('first'))
+  atEndOfTurn(() => {
+    throw new Error('mine')
+  })
+  atEndOfTurn(() => seen.push('third'))
+  expect(() => turns.shift()?.()).toThrow('mine')
+  expect(seen).toEqual(['first'])
+  turns.shift()?.()
+  expect(seen).toEqual(['first', 'third'])
+  expect(turns).toEqual([])
+  immediate.mockRestore()
 })

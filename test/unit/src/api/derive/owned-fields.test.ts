@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { compareFields } from '../../../../../src/api/derive/field-changes.ts'
-import { pathsOf } from '../../../../../src/api/derive/field-set.ts'
+import { leaf, pathsOf, withSelf } from '../../../../../src/api/derive/field-set.ts'
 import { shapeOf } from '../../../../../src/api/derive/field-shape.ts'
 import { afterUpdate, afterWrite, type FieldManager } from '../../../../../src/api/derive/managed-fields.ts'
 import { writtenFields } from '../../../../../src/api/derive/owned-fields.ts'
@@ -37,6 +37,9 @@ const spec = record({
   pairs: perhaps(pairs),
   set: perhaps(fc.uniqueArray(few, { maxLength: 3 })),
   whole: perhaps(fc.array(fc.constantFrom(1, 2), { maxLength: 2 })),
+  extra: perhaps(
+    fc.oneof(labels, fc.dictionary(few, labels, { maxKeys: 2 }), fc.constantFrom(1, 'x', null, [1])),
+  ),
 })
 const states = record({
   metadata: record({ labels: perhaps(labels) }),
@@ -46,15 +49,38 @@ const writes = fc.array(fc.tuple(fc.constantFrom('ann', 'bob', 'cid'), states), 
 
 const writer = (name: string, time: string) =>
   ({ name, operation: 'Update', apiVersion, subresource: '', time }) as const
+/** Of others than the writers, and of the writers themselves: also twice, and with the object itself among the fields. */
+const seeds = fc.array(
+  fc.record({
+    name: fc.constantFrom('ann', 'bob', 'dan'),
+    operation: fc.constantFrom('Apply', 'Update'),
+    subresource: fc.constantFrom('', 'status'),
+    state: states,
+    isWhole: fc.boolean(),
+  }),
+  { maxLength: 3 },
+)
+type Seed = typeof seeds extends fc.Arbitrary<readonly (infer T)[]> ? T : never
+
+function managerOf({ state, isWhole, ...names }: Seed): FieldManager {
+  const { fields } = writtenFields(shape, { metadata: {} }, state, undefined)
+  return {
+    ...names,
+    apiVersion,
+    time: '2026-01-01T00:00:00Z',
+    fields: isWhole ? withSelf(fields) : (fields ?? leaf),
+  }
+}
+
 const told = (managers: readonly FieldManager[]) =>
   managers.map(({ name, time, fields }) => ({ name, time, fields: new Set(pathsOf(fields)) }))
 
 describe('what managers own after a write', () => {
   it('is what they owned, and what has changed, as if it had been compared before', () => {
     fc.assert(
-      fc.property(writes, made => {
+      fc.property(seeds, writes, (first, made) => {
         let before: unknown = { metadata: {} }
-        let managers: readonly FieldManager[] = []
+        let managers: readonly FieldManager[] = first.map(managerOf)
         for (const [step, [name, after]] of made.entries()) {
           const by = writer(name, `2026-01-02T03:04:0${step}Z`)
           const expected = afterUpdate(managers, compareFields(shape, before, after), by)
@@ -65,6 +91,31 @@ describe('what managers own after a write', () => {
       }),
       { numRuns: 500 },
     )
+  })
+
+  it('is the same when an item stands twice, as nobody may write it', () => {
+    const twice = {
+      metadata: {},
+      spec: {
+        items: [
+          { name: 'a', size: 2 },
+          { name: 'a', words: [] },
+        ],
+      },
+    }
+    const once = { metadata: {}, spec: { items: [{ name: 'a', size: 1 }] } }
+    const [ann, bob] = [writer('ann', 'x'), writer('bob', 'y')]
+    for (const [before, after] of [
+      [once, twice],
+      [twice, once],
+      [twice, structuredClone(twice)],
+    ]) {
+      const managers = afterWrite([], { shape, before: { metadata: {} }, after: before }, ann)
+      const expected = afterUpdate(managers, compareFields(shape, before, after), ann)
+      expect(told(afterWrite(managers, { shape, before, after }, ann))).toEqual(told(expected))
+      const others = afterUpdate(managers, compareFields(shape, before, after), bob)
+      expect(told(afterWrite(managers, { shape, before, after }, bob))).toEqual(told(others))
+    }
   })
 
   it('says which fields of the object differ, whoever owns them', () => {
