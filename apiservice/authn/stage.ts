@@ -3,7 +3,6 @@
  * standing group and no header that is a credential, refuses whoever presented a credential that is not good: such a
  * client is never anonymous.
  */
-
 import { errorText } from '../../src/kernel/abort.ts'
 import { isReason, unauthorized } from '../../src/kernel/errors.ts'
 import type { Logger } from '../../src/kernel/log.ts'

@@ -2,7 +2,6 @@
  * Asks whether a request is allowed before anything below reads its body. Promises that an open watch ends soon after the
  * permission for it has: every change of policy asks again.
  */
-
 import { errorText } from '../../src/kernel/abort.ts'
 import { internal, StatusError } from '../../src/kernel/errors.ts'
 import { andThen } from '../../src/kernel/when-settled.ts'

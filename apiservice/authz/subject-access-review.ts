@@ -1,5 +1,4 @@
 /** Decisions of the kube-apiserver that a server stands behind (k8s.io/apiserver, the authorizer of its webhook plugin). */
-
 import type { ObjectMeta } from '../../src/api/meta.ts'
 import { parseFieldSelector, parseLabelSelector } from '../../src/api/selector.ts'
 import type { Cluster, Resource } from '../../src/cluster/cluster.ts'

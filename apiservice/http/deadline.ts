@@ -91,7 +91,6 @@ class Deadlines {
   }
 
   #giveUp(bounded: Bounded): void {
-    if (bounded.isOver) return
     this.#end(bounded)
     bounded.late()
   }

@@ -111,23 +111,45 @@ type Combine = (a: Fields, b: Fields) => Fields
 
 /** The set with something else below each element. Where that changes nothing it is the very set: most are large and stay. */
 function rebuilt(set: FieldSet, stays: boolean, other: FieldSet, combine: Combine): Fields {
-  let level = stays === isMember(set) ? undefined : new Level(stays)
-  let same = 0
+  const edited = new EditedLevel(set, stays)
   for (const element in set) {
     if (element === self) continue
-    const next = combine(set[element], other[element])
-    if (level === undefined) {
-      same += 1
-      if (next === set[element]) continue
-      level = levelOf(set, isMember(set), same - 1)
-    }
-    level.add(element, next)
+    const before = set[element]
+    edited.put(element, combine(before, other[element]), before)
   }
-  return level === undefined ? set : level.build()
+  return edited.build()
+}
+
+/** One level of a set that becomes another one: it is made anew only from the first element on that is another one. */
+export class EditedLevel {
+  readonly #set: Fields
+  readonly #isMember: boolean
+  #same = 0
+  #level: Level | undefined
+
+  constructor(set: Fields, asMember: boolean) {
+    this.#set = set
+    this.#isMember = asMember
+    if (set !== undefined && asMember !== isMember(set)) this.#level = new Level(asMember)
+  }
+
+  /** To be called for each element of the set, in their order, with what it had; then for those that come. */
+  put(element: string, fields: Fields, before: Fields): void {
+    if (this.#level === undefined && fields === before) {
+      this.#same++
+      return
+    }
+    this.#level ??= levelOf(this.#set, this.#isMember, this.#same)
+    this.#level.add(element, fields)
+  }
+
+  build(): Fields {
+    return this.#level === undefined ? this.#set : this.#level.build()
+  }
 }
 
 /** The level of a set, with its first elements. */
-export function levelOf(set: Fields, asMember: boolean, count = Number.POSITIVE_INFINITY): Level {
+function levelOf(set: Fields, asMember: boolean, count = Number.POSITIVE_INFINITY): Level {
   const level = new Level(asMember)
   let left = count
   for (const element in set) {

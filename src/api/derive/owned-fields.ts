@@ -1,16 +1,7 @@
 /** What a writer owns after a write, found in one walk: most write what nobody else does. */
 import { compareFields, noChanges, partsBelow, takenFields } from './field-changes.ts'
 import { everyField } from './field-paths.ts'
-import {
-  difference,
-  exchanged,
-  type Fields,
-  isMember,
-  type Level,
-  leaf,
-  levelOf,
-  union,
-} from './field-set.ts'
+import { difference, EditedLevel, exchanged, type Fields, isMember, leaf, union } from './field-set.ts'
 import type { Shape } from './field-shape.ts'
 import { type Differing, walkDifferences } from './field-walk.ts'
 
@@ -75,7 +66,7 @@ class OwnedParts implements Differing {
   after(owned: Fields, seen: Seen, isRoot = false): Fields {
     if (this.#changes.length === 0) return owned
     const find = this.#finder()
-    const level = new Edited(owned)
+    const level = new EditedLevel(owned, owned !== undefined && isMember(owned))
     for (const element in owned) {
       if (element === '.') continue
       const change = find(element)
@@ -93,32 +84,6 @@ class OwnedParts implements Differing {
     if (changes.length <= few) return element => changes.find(change => change.element === element)
     const byElement = new Map(changes.map(change => [change.element, change]))
     return element => byElement.get(element)
-  }
-}
-
-/** A level that is made anew from the first element on that is another one. */
-class Edited {
-  readonly #before: Fields
-  #same = 0
-  #level: Level | undefined
-
-  constructor(before: Fields) {
-    this.#before = before
-  }
-
-  /** To be called for each element there was, in their order, and then for those that come. */
-  put(element: string, fields: Fields, before: Fields): void {
-    const set = this.#before
-    if (this.#level === undefined && fields === before) {
-      this.#same++
-      return
-    }
-    this.#level ??= levelOf(set, set !== undefined && isMember(set), this.#same)
-    this.#level.add(element, fields)
-  }
-
-  build(): Fields {
-    return this.#level === undefined ? this.#before : this.#level.build()
   }
 }
 
