@@ -121,6 +121,7 @@ export class Committer {
       await turn()
       await this.#parts.hub.ready()
       await this.#commit(this.#take())
+      this.#parts.hub.expect(this.#queue.length > 0)
       this.#tell()
     }
     this.#isRunning = false

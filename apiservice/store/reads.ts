@@ -1,5 +1,4 @@
 import { badRequest, expired, internal, timedOut, unavailable } from '../../src/kernel/errors.ts'
-import type { Logger } from '../../src/kernel/log.ts'
 import type {
   ListOptions,
   ListResult,
@@ -8,6 +7,7 @@ import type {
   StoredObject,
   StoreListener,
 } from '../store-contract.ts'
+import type { StoreSettings } from './options.ts'
 import { DamagedRecord } from './record.ts'
 import type { Log } from './record-log.ts'
 import { Replay } from './replay.ts'
@@ -26,9 +26,13 @@ export class Reads {
   readonly #replay: Replay
 
   /** `records` answers where bodies are read that are not in memory. */
-  constructor(timeline: Timeline, records: () => Pick<Log, 'read'>, log: Logger) {
+  constructor(
+    timeline: Timeline,
+    records: () => Pick<Log, 'read'>,
+    { clock, log }: Pick<StoreSettings, 'clock' | 'log'>,
+  ) {
     this.#timeline = timeline
-    this.hub = new WatchHub(log, timeline.revision)
+    this.hub = new WatchHub(log, clock, timeline.revision)
     this.#reader = new VersionReader(timeline, records)
     this.#replay = new Replay(timeline, this.#reader, this.hub, log)
   }

@@ -76,7 +76,7 @@ class RevisionStore implements Store {
     this.#settings = settings
     this.#timeline = timeline
     this.#reached = log.reached
-    this.#reads = new Reads(timeline, () => this.#committer.log, settings.log)
+    this.#reads = new Reads(timeline, () => this.#committer.log, settings)
     const { hub } = this.#reads
     const instruments = new StoreInstruments(
       settings.metrics,

@@ -1,7 +1,9 @@
 import { background, errorText, never } from '../../src/kernel/abort.ts'
+import type { Clock } from '../../src/kernel/clock.ts'
 import type { Logger } from '../../src/kernel/log.ts'
 import { turn } from '../../src/kernel/turn.ts'
 import type { Revision, Scope, StoreEvent, StoreListener } from '../store-contract.ts'
+import { HandOutPace } from './hand-out-pace.ts'
 
 /** One watch. `position`: all up to here has been delivered. */
 export type Watcher = {
@@ -43,13 +45,15 @@ export class WatchHub {
   readonly #watchers = new Set<Watcher>()
   readonly #queue: Commit[] = []
   readonly #drained: (() => void)[] = []
+  readonly #pace: HandOutPace
   #backlog = 0
   #isPumping: boolean = false
   #isClosed: boolean = false
   #delivered: Revision
 
-  constructor(log: Logger, delivered: Revision) {
+  constructor(log: Logger, clock: Clock, delivered: Revision) {
     this.#log = log
+    this.#pace = new HandOutPace(clock)
     this.#delivered = delivered
   }
 
@@ -66,6 +70,11 @@ export class WatchHub {
     this.#queue.push({ events, through })
     this.#backlog += events.length
     this.#wake()
+  }
+
+  /** Whether more commits are about to be published, for which these may wait a moment. */
+  expect(isMoreToCome: boolean): void {
+    this.#pace.expect(isMoreToCome)
   }
 
   /** Tells watchers whose objects rest how far the store has come. */
@@ -149,13 +158,19 @@ export class WatchHub {
 
   async #pump(): Promise<void> {
     await turn()
-    for (let commit = this.#take(); commit !== undefined; commit = this.#take()) {
-      await this.#handOut(commit)
+    for (let commit = await this.#next(); commit !== undefined; commit = await this.#next()) {
+      const handedOut = commit
+      await this.#pace.measure(() => this.#handOut(handedOut))
       this.#delivered = commit.through
       this.#backlog -= commit.events.length
     }
     this.#isPumping = false
     for (const resolve of this.#drained.splice(0)) resolve()
+  }
+
+  async #next(): Promise<Commit | undefined> {
+    if (this.#queue.length > 0) await this.#pace.due()
+    return this.#take()
   }
 
   /** The commits that have gathered while others were handed out, as one; one that only tells progress is for itself. */

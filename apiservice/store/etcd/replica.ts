@@ -22,7 +22,7 @@ export class Replica {
 
   constructor(floor: Revision, layout: EtcdLayout, settings: StoreSettings) {
     this.timeline = new Timeline({ floor, live: 0 }, Number.POSITIVE_INFINITY)
-    this.reads = new Reads(this.timeline, () => nothingElsewhere, settings.log)
+    this.reads = new Reads(this.timeline, () => nothingElsewhere, settings)
     this.#layout = layout
     this.#settings = settings
   }

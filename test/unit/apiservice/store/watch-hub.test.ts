@@ -3,6 +3,7 @@ import { type Watcher, WatchHub } from '../../../../apiservice/store/watch-hub.t
 import type { Revision, Scope, StoreEvent } from '../../../../apiservice/store-contract.ts'
 import { silentLogger } from '../../../../src/kernel/log.ts'
 import { inScope } from '../../../conformance/store/harness.ts'
+import { manualClock } from '../../../support/manual-clock.ts'
 
 type Call = { readonly events: readonly StoreEvent[]; readonly through: Revision }
 
@@ -27,7 +28,7 @@ function anEvent(revision: Revision, { namespace = 'shop', bytes = 0 } = {}): St
 }
 
 beforeEach(() => {
-  hub = new WatchHub(silentLogger, 1)
+  hub = new WatchHub(silentLogger, manualClock(), 1)
 })
 
 describe('the fan-out', () => {
