@@ -45,9 +45,11 @@ export class Reads {
     }
     const newest = this.#timeline.revision
     const revision = options.revision ?? newest
-    if (revision === newest) return { revision, ...this.#timeline.newest(scope, options) }
     if (revision > newest) throw tooLargeRevision(revision, newest)
-    this.#mustBeKept(revision)
+    if (revision < newest) this.#mustBeKept(revision)
+    if (this.#timeline.isSameSince(scope, revision)) {
+      return { revision, ...this.#timeline.newest(scope, options) }
+    }
     const page = this.#timeline.pageAt(revision, scope, options)
     return { revision, items: await this.#loadAt(revision, page.items), remaining: page.remaining }
   }

@@ -1,6 +1,7 @@
 import { turn } from '../../src/kernel/turn.ts'
 import type { ListOptions, ObjectKey, Revision, Scope, StoredObject, StoreEvent } from '../store-contract.ts'
 import { History, type HistoryLimits } from './history.ts'
+import { NewestPages, type Page } from './newest-pages.ts'
 import { ObjectIndex, type Slot, type Version } from './object-index.ts'
 import { DamagedRecord, decodeRecord, type LogRecord } from './record.ts'
 import type { LogEntry, LogStart } from './record-log.ts'
@@ -9,8 +10,6 @@ import { VersionCache } from './version-cache.ts'
 /** A version of which only the log may still have the body. */
 export type VersionRef = { readonly slot: Slot; readonly revision: Revision }
 
-export type Page<T> = { readonly items: readonly T[]; readonly remaining: number }
-
 /**
  * The durable state in memory: every object, and which versions of it are kept, at one revision. Bodies of replaced
  * versions are left to the log, except for the last few.
@@ -18,6 +17,7 @@ export type Page<T> = { readonly items: readonly T[]; readonly remaining: number
 export class Timeline {
   readonly history: History
   readonly #index = new ObjectIndex()
+  readonly #newest = new NewestPages()
   readonly #cache: VersionCache
   #revision: Revision
   #at = 0
@@ -79,6 +79,7 @@ export class Timeline {
       body: record.body,
     }
     const isKept = record.revision > this.history.floor
+    this.#newest.changed(slot.resource, record.revision)
     this.#index.put(slot, record.type === 'PUT' ? object : undefined, isKept ? record.revision : undefined)
     this.#objects += Number(record.type === 'PUT') - Number(previous !== undefined)
     if (previous !== undefined) this.#cache.add(previous)
@@ -126,11 +127,18 @@ export class Timeline {
 
   /** What a list shows now. */
   newest(scope: Scope, options: ListOptions): Page<StoredObject> {
-    const items: StoredObject[] = []
-    const remaining = this.#index.page(this.#revision, scope, options, ({ current }) => {
-      if (current !== undefined) items.push(current)
+    return this.#newest.page(scope, options, () => {
+      const items: StoredObject[] = []
+      const remaining = this.#index.page(this.#revision, scope, options, ({ current }) => {
+        if (current !== undefined) items.push(current)
+      })
+      return { items, remaining }
     })
-    return { items, remaining }
+  }
+
+  /** Whether a list shows now what it has shown at an earlier revision. */
+  isSameSince(scope: Scope, revision: Revision): boolean {
+    return this.#newest.isSameSince(scope, revision)
   }
 
   /** What a list shows at a kept revision. */
