@@ -3,7 +3,7 @@ import { constants, crc32, deflateRawSync } from 'node:zlib'
 
 /** Bytes that may stand anywhere in a stream. */
 export type GzipPart = {
-  /** Whole blocks of deflate that end with a byte and refer to nothing before them. */
+  /** Blocks of deflate that refer to nothing before them, and the head of a stored one: its length is to follow. */
   readonly blocks: Buffer
   readonly length: number
   readonly crc: number
@@ -15,22 +15,33 @@ const options = { level: constants.Z_BEST_SPEED, finishFlush: constants.Z_SYNC_F
 
 export function gzipPart(bytes: Buffer): GzipPart {
   const blocks = deflateRawSync(bytes, options)
+  const end = blocks.length - emptyLength.length
+  if (!blocks.subarray(end).equals(emptyLength)) throw new Error('compressed bytes do not end with a flush')
   // Of its own size: what zlib answers lies in a larger piece of memory.
-  const own = Buffer.allocUnsafeSlow(blocks.length)
+  const own = Buffer.allocUnsafeSlow(end)
   blocks.copy(own)
   return { blocks: own, length: bytes.length, crc: crc32(bytes), shift: shiftOf(bytes.length) }
 }
+
+/** What follows the head of a stored block without bytes, with which zlib ends what it flushes. */
+const emptyLength = Buffer.from([0, 0, 0xff, 0xff])
 
 /** No name, no time. */
 const header = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255])
 /** The last block, of nothing. */
 const lastBlock = Buffer.from([3, 0])
 
+/**
+ * Between two parts there is no block without bytes: readers written in Go hand on what they have at each of these, and an
+ * aggregator then sends it in three small writes.
+ */
 export class GzipStream {
   #pieces: Buffer[] = [header]
   #taken = header.length
   #crc = 0
   #length = 0
+  /** Whether the head of a stored block is there already. */
+  #isOpen: boolean = false
 
   /** How much has been added since it was last taken. */
   get size(): number {
@@ -43,7 +54,9 @@ export class GzipStream {
   }
 
   part({ blocks, length, crc, shift }: GzipPart): void {
+    this.#close()
     this.#push(blocks)
+    this.#isOpen = true
     this.#crc = (product(shift, this.#crc) ^ crc) >>> 0
     this.#length += length
   }
@@ -55,8 +68,9 @@ export class GzipStream {
       const head = Buffer.alloc(5)
       head.writeUInt16LE(stored.length, 1)
       head.writeUInt16LE(maxStored - stored.length, 3)
-      this.#push(head)
+      this.#push(this.#isOpen ? head.subarray(1) : head)
       this.#push(stored)
+      this.#isOpen = false
     }
     this.#crc = crc32(bytes, this.#crc)
     this.#length += bytes.length
@@ -66,6 +80,7 @@ export class GzipStream {
     const trailer = Buffer.alloc(8)
     trailer.writeUInt32LE(this.#crc, 0)
     trailer.writeUInt32LE(this.#length % 2 ** 32, 4)
+    this.#close()
     this.#push(lastBlock)
     this.#push(trailer)
   }
@@ -75,6 +90,11 @@ export class GzipStream {
     this.#pieces = []
     this.#taken = 0
     return all
+  }
+
+  #close(): void {
+    if (this.#isOpen) this.#push(emptyLength)
+    this.#isOpen = false
   }
 
   #push(piece: Buffer): void {

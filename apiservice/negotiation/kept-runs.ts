@@ -9,7 +9,11 @@ export type Run = {
   /** The time from which on it looks the same, and the one from which on it does not. */
   readonly fromMs: number
   readonly untilMs: number
+  /** Where it was last found. Lists are never changed. */
+  place?: Place | undefined
 }
+
+export type Place = { readonly list: WeakRef<readonly StoredObject[]>; readonly from: number }
 
 type Key = Pick<StoredObject, 'revision' | 'namespace' | 'name'>
 

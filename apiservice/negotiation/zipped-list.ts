@@ -6,7 +6,7 @@
 import type { StoredObject } from '../store-contract.ts'
 import { ByteWriter } from './bytes.ts'
 import { GzipStream, gzipPart } from './gzip.ts'
-import { KeptRuns, type Run } from './kept-runs.ts'
+import { KeptRuns, type Place, type Run } from './kept-runs.ts'
 import { type Items, jsonEnd } from './list-slices.ts'
 
 /** Over all shapes. */
@@ -28,6 +28,7 @@ const comma = Buffer.from(',')
 /** Slices that stay good, and the length of the list without compression. */
 export function* zippedJson(list: Items): Generator<Buffer, number> {
   const stream = new GzipStream()
+  const place = new WeakRef(list.items)
   stream.bytes(Buffer.from(list.head))
   let compressed = 0
   for (let from = 0; from < list.items.length; ) {
@@ -36,6 +37,7 @@ export function* zippedJson(list: Items): Generator<Buffer, number> {
     const run = known ?? compressedRun(list, from, endOfRun(list.items, from))
     if (known === undefined) compressed += run.part.length
     stream.part(run.part)
+    run.place = { list: place, from }
     from += run.keys.length
     if (stream.size < sliceBytes && compressed < turnBytes) continue
     yield stream.take()
@@ -67,8 +69,13 @@ function remembered({ items, form }: Items, from: number): Run | undefined {
   const nowMs = form.time?.nowMs ?? 0
   const run = first && kept.get(form.shape, first)
   if (run === undefined || nowMs < run.fromMs || nowMs >= run.untilMs) return undefined
+  if (isAt(run.place, items, from)) return run
   if (run.part.length < shortBytes && run.keys.length !== endOfRun(items, from) - from) return undefined
   return run.keys.every((key, index) => isVersion(items[from + index], key)) ? run : undefined
+}
+
+function isAt(place: Place | undefined, items: readonly StoredObject[], from: number): boolean {
+  return place?.from === from && place.list.deref() === items
 }
 
 function isVersion(
@@ -90,7 +97,7 @@ function compressedRun(list: Items, from: number, to: number): Run {
   }
   const part = gzipPart(writer.written())
   const keys = items.map(({ revision, namespace, name }) => ({ revision, namespace, name }))
-  const run = { keys, part, fromMs: time?.nowMs ?? 0, untilMs }
+  const run: Run = { keys, part, fromMs: time?.nowMs ?? 0, untilMs, place: undefined }
   const [first] = items
   if (first !== undefined) kept.keep(shape, first, run)
   return run

@@ -30,4 +30,14 @@ describe('a gzip stream of parts', () => {
       { numRuns: 60 },
     )
   })
+
+  it('has no block without bytes between its parts', () => {
+    const stream = new GzipStream()
+    for (const text of ['first', 'second']) {
+      stream.part(gzipPart(Buffer.from(text.repeat(1_000))))
+      stream.bytes(Buffer.from(','))
+    }
+    stream.end()
+    expect(stream.take().includes(Buffer.from([0, 0, 0xff, 0xff]))).toBe(false)
+  })
 })
