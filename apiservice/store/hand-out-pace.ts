@@ -2,8 +2,10 @@ import type { Clock } from '../../src/kernel/clock.ts'
 
 /** As long as writes go on, handing out takes at most one part of the time in one more than so many. */
 const restFactor = 4
-/** No event is held back for longer. */
+/** No rest is longer. */
 const longestRestMs = 10
+/** Fewer watchers than take so long cost next to nothing. */
+const leastHandOutMs = 1
 
 /**
  * When the next commits are handed out. What a connection costs each time it is written to is most of it, so where many
@@ -11,6 +13,7 @@ const longestRestMs = 10
  * there already. Where few watch a hand-out takes no time, and nothing waits.
  */
 export class HandOutPace {
+  /** It has to go on evenly when the time of day is set. */
   readonly #clock: Clock
   #isMoreToCome: boolean = false
   /** The next hand-out is not to begin before. */
@@ -24,7 +27,12 @@ export class HandOutPace {
   /** Whether writes wait whose events may soon be handed out together with those that wait. */
   expect(isMoreToCome: boolean): void {
     this.#isMoreToCome = isMoreToCome
-    if (!isMoreToCome) this.#goOn()
+    if (!isMoreToCome) this.goOn()
+  }
+
+  /** Ends a rest. */
+  goOn(): void {
+    this.#goOn()
   }
 
   /** Resolves when it is time. */
@@ -45,6 +53,7 @@ export class HandOutPace {
     const startedMs = this.#clock.now()
     await handOut()
     const endedMs = this.#clock.now()
-    this.#restsUntilMs = endedMs + restFactor * (endedMs - startedMs)
+    const tookMs = endedMs - startedMs
+    this.#restsUntilMs = endedMs + (tookMs < leastHandOutMs ? 0 : restFactor * tookMs)
   }
 }

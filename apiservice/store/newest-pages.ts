@@ -12,6 +12,10 @@ type Known = {
 
 /** Over all resources: of items there is one in memory, so these are as many references. */
 const maxItems = 64 * 1024
+/** Shorter pages are found as soon as they are remembered. */
+const minItems = 32
+/** Where a page begins is what a client says, who may say anything. */
+const maxKeyLength = 1024
 
 /**
  * Lists of what is there now, for as long as nothing of their resource changes: informers that start together all ask for
@@ -28,7 +32,7 @@ export class NewestPages {
       this.#resources.set(resource, { changedAt: revision, items: 0, pages: new Map() })
       return
     }
-    known.changedAt = revision
+    known.changedAt = Math.max(known.changedAt, revision)
     if (known.pages.size > 0) this.#forget(known)
   }
 
@@ -46,12 +50,12 @@ export class NewestPages {
     const found = known.pages.get(key)
     if (found !== undefined) return found
     const made = read()
-    this.#keep(known, key, made)
+    if (made.items.length >= minItems && key.length <= maxKeyLength) this.#keep(known, key, made)
     return made
   }
 
   #keep(known: Known, key: string, page: Page<StoredObject>): void {
-    const items = page.items.length + 1
+    const items = page.items.length
     if (items > maxItems) return
     if (this.#items + items > maxItems) for (const each of this.#resources.values()) this.#forget(each)
     known.pages.set(key, page)

@@ -4,6 +4,8 @@ import type { Metrics } from '../../src/kernel/metrics.ts'
 
 export type StoreOptions = {
   readonly clock: Clock
+  /** Goes on evenly when the time of day is set, which `clock` tells; that one when absent. */
+  readonly steadyClock?: Clock
   readonly log: Logger
   readonly metrics: Metrics
   /** How long changes are kept for watches and lists at an older revision: 5 minutes. */
@@ -30,6 +32,7 @@ const MiB = 1024 * 1024
 
 export function withDefaults(options: StoreOptions): StoreSettings {
   return {
+    steadyClock: options.clock,
     historyMs: 5 * 60_000,
     historyBytes: 256 * MiB,
     historyEvents: 250_000,

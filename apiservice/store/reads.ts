@@ -29,10 +29,10 @@ export class Reads {
   constructor(
     timeline: Timeline,
     records: () => Pick<Log, 'read'>,
-    { clock, log }: Pick<StoreSettings, 'clock' | 'log'>,
+    { steadyClock, log }: Pick<StoreSettings, 'steadyClock' | 'log'>,
   ) {
     this.#timeline = timeline
-    this.hub = new WatchHub(log, clock, timeline.revision)
+    this.hub = new WatchHub(log, steadyClock, timeline.revision)
     this.#reader = new VersionReader(timeline, records)
     this.#replay = new Replay(timeline, this.#reader, this.hub, log)
   }

@@ -47,14 +47,18 @@ export class WatchHub {
   readonly #drained: (() => void)[] = []
   readonly #pace: HandOutPace
   #backlog = 0
+  /** Of what waits in the queue. */
+  #queuedBytes = 0
   #isPumping: boolean = false
   #isClosed: boolean = false
   #delivered: Revision
+  #published: Revision
 
   constructor(log: Logger, clock: Clock, delivered: Revision) {
     this.#log = log
     this.#pace = new HandOutPace(clock)
     this.#delivered = delivered
+    this.#published = delivered
   }
 
   get isClosed(): boolean {
@@ -68,7 +72,10 @@ export class WatchHub {
   /** Hands out a commit in later turns. */
   publish(events: readonly StoreEvent[], through: Revision): void {
     this.#queue.push({ events, through })
+    this.#published = through
     this.#backlog += events.length
+    this.#queuedBytes += costOf(events)
+    if (!this.#mayRest()) this.#pace.goOn()
     this.#wake()
   }
 
@@ -79,10 +86,9 @@ export class WatchHub {
 
   /** Tells watchers whose objects rest how far the store has come. */
   progress(): void {
-    if (this.#isPumping) return
     for (const watcher of this.#watchers) {
       if (watcher.position >= this.#delivered) continue
-      this.publish([], this.#delivered)
+      this.publish([], this.#published)
       return
     }
   }
@@ -143,7 +149,9 @@ export class WatchHub {
 
   /** Resolves when every published commit has been handed out. */
   drained(): Promise<void> {
-    return this.#isPumping ? new Promise(resolve => this.#drained.push(resolve)) : Promise.resolve()
+    if (!this.#isPumping) return Promise.resolve()
+    this.#pace.goOn()
+    return new Promise(resolve => this.#drained.push(resolve))
   }
 
   #endAll(reason: 'expired' | 'closed'): void {
@@ -158,35 +166,39 @@ export class WatchHub {
 
   async #pump(): Promise<void> {
     await turn()
-    for (let commit = await this.#next(); commit !== undefined; commit = await this.#next()) {
-      const handedOut = commit
-      await this.#pace.measure(() => this.#handOut(handedOut))
+    while (this.#queue.length > 0) {
+      if (this.#mayRest()) await this.#pace.due()
+      const commit = this.#take()
+      await this.#pace.measure(() => this.#handOut(commit))
       this.#delivered = commit.through
       this.#backlog -= commit.events.length
     }
+    // At once: what is published from now on has to wake it again.
     this.#isPumping = false
     for (const resolve of this.#drained.splice(0)) resolve()
   }
 
-  async #next(): Promise<Commit | undefined> {
-    if (this.#queue.length > 0) await this.#pace.due()
-    return this.#take()
+  /** Not when nothing more would be handed out together with what waits, and not when somebody waits for the end. */
+  #mayRest(): boolean {
+    const isProgress = this.#queue.at(-1)?.events.length === 0
+    return this.#drained.length === 0 && this.#queuedBytes <= joinedBytes && !isProgress
   }
 
   /** The commits that have gathered while others were handed out, as one; one that only tells progress is for itself. */
-  #take(): Commit | undefined {
+  #take(): Commit {
     let count = 0
     let bytes = 0
     for (const { events } of this.#queue) {
-      bytes += bytesOf(events) + events.length * bytesPerEvent
-      if (count > 0 && (events.length === 0 || bytes > joinedBytes)) break
+      const cost = costOf(events)
+      if (count > 0 && (events.length === 0 || bytes + cost > joinedBytes)) break
+      bytes += cost
       count++
       if (events.length === 0) break
     }
+    this.#queuedBytes -= bytes
     const taken = this.#queue.splice(0, count)
-    const last = taken.at(-1)
-    if (last === undefined || count === 1) return last
-    return { events: taken.flatMap(({ events }) => events), through: last.through }
+    const through = taken.at(-1)?.through ?? this.#delivered
+    return { events: count === 1 ? (taken[0]?.events ?? []) : taken.flatMap(({ events }) => events), through }
   }
 
   async #handOut(commit: Commit): Promise<void> {
@@ -253,6 +265,11 @@ export class WatchHub {
 }
 
 const nobody: ReadonlySet<Group> = new Set()
+
+/** As streams count them. */
+function costOf(events: readonly StoreEvent[]): number {
+  return bytesOf(events) + events.length * bytesPerEvent
+}
 
 function bytesOf(events: readonly StoreEvent[]): number {
   return events.reduce((sum, { object }) => sum + object.body.length, 0)

@@ -105,7 +105,7 @@ const operator = { user: 'system:isthmus:operator', groups: ['system:masters'] }
 /** When it rejects, nothing is left open. */
 export async function openFoundation(options: ServerOptions, context: Context): Promise<Foundation> {
   const { clock, log, metrics } = context
-  const storing = { ...options.history, clock, log, metrics }
+  const storing = { ...options.history, clock, steadyClock, log, metrics }
   const following = { clock, log }
   await requirePlace(options.home, options.etcd?.place)
   if (options.etcd === undefined) {

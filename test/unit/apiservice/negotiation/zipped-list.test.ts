@@ -145,6 +145,24 @@ describe('a long list as gzip', () => {
     }
     expect(await zippedText(unused)).toContain('tampered')
   })
+
+  it('is not looked at again, object by object, when the very list is asked for again', async () => {
+    const items = Array.from({ length: 1_000 }, (_, i) => made(`w-${i}`))
+    const before = await zippedText(items)
+    let looks = 0
+    for (const item of items) {
+      const { revision } = item
+      const get = (): number => {
+        looks++
+        return revision
+      }
+      Object.defineProperty(item, 'revision', { get })
+    }
+    expect(await zippedText(items)).toBe(before)
+    expect(looks).toBe(0)
+    expect(await zippedText([...items])).toBe(before)
+    expect(looks).toBeGreaterThan(0)
+  })
 })
 
 /** Text that does not get much shorter. */

@@ -49,8 +49,8 @@ describe('the pace of the fan-out', () => {
     return calls
   }
 
-  function publish(revision: Revision): void {
-    const object = { revision, resource: exports, namespace: 'shop', name: 'web', body: Buffer.alloc(0) }
+  function publish(revision: Revision, bytes = 0): void {
+    const object = { revision, resource: exports, namespace: 'shop', name: 'web', body: Buffer.alloc(bytes) }
     const event: StoreEvent = { type: 'PUT', object, previous: undefined }
     hub.publish([event], revision)
   }
@@ -96,7 +96,7 @@ describe('the pace of the fan-out', () => {
     expect(calls).toEqual([[2], [3]])
   })
 
-  it('holds no event back for longer than ten milliseconds', async () => {
+  it('rests no longer than ten milliseconds', async () => {
     const calls = slowWatcher(500)
     await handedOut(2)
     await handedOut(3)
@@ -115,21 +115,70 @@ describe('the pace of the fan-out', () => {
     expect(calls).toEqual([[2], [3]])
   })
 
-  it('does not rest when the last hand-out took no time', async () => {
-    const calls = slowWatcher(0)
+  it('does not rest when the last hand-out took less than a millisecond', async () => {
+    const calls = slowWatcher(0.9)
     await handedOut(2)
     await handedOut(3)
     expect(calls).toEqual([[2], [3]])
   })
 
-  it('lets the store close while events are held back', async () => {
-    const calls = slowWatcher(1)
+  it('does not rest when no more events can be handed out together with those that wait', async () => {
+    const calls = slowWatcher(2)
+    await handedOut(2)
+    publish(3, 60_000)
+    publish(4, 60_000)
+    await settled()
+    expect(calls).toEqual([[2]])
+    publish(5, 60_000)
+    await settled()
+    await settled()
+    expect(calls).toEqual([[2], [3, 4]])
+    publish(6, 120_000)
+    await settled()
+    await settled()
+    expect(calls).toEqual([[2], [3, 4], [5]])
+  })
+
+  it('does not rest as long as somebody waits for the end', async () => {
+    const calls = slowWatcher(2)
     await handedOut(2)
     await handedOut(3)
-    const drained = hub.drained()
-    await time.advance(4)
-    await drained
-    hub.close()
+    await hub.drained()
+    expect(calls).toEqual([[2], [3]])
+    await handedOut(4)
+    const object = { resource: exports, namespace: 'shop', name: 'web', body: Buffer.alloc(0) }
+    const many = Array.from({ length: 20_000 }, (_, at): StoreEvent => {
+      return { type: 'PUT', object: { ...object, revision: at + 5 }, previous: undefined }
+    })
+    for (let at = 0; at < many.length; at += 100) hub.publish(many.slice(at, at + 100), at + 104)
+    await hub.ready()
+    expect(calls.flat()).toHaveLength(20_003)
+    expect(time.pending).toBe(0)
+  })
+
+  it('tells those whose objects rest how far it has come, also during a rest', async () => {
+    const idle: Revision[] = []
+    const listener = { events: (_: unknown, through: Revision) => idle.push(through), end: () => undefined }
+    const watcher = { scope: inScope('quiet'), listener, position: 1, isStopped: false }
+    hub.add(watcher)
+    hub.join(watcher)
+    const calls = slowWatcher(2)
+    await handedOut(2)
+    await handedOut(3)
+    expect(calls).toEqual([[2]])
+    hub.progress()
+    await settled()
+    await settled()
+    expect(calls).toEqual([[2], [3]])
+    expect(idle).toEqual([3])
+  })
+
+  it('hands out what is published as soon as the last hand-out has ended', async () => {
+    const calls = slowWatcher(0)
+    publish(2)
+    const next = hub.drained().then(() => publish(3))
+    await next
+    await settled()
     expect(calls).toEqual([[2], [3]])
   })
 })

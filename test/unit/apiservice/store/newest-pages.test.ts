@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { NewestPages, type Page } from '../../../../apiservice/store/newest-pages.ts'
-import type { StoredObject } from '../../../../apiservice/store-contract.ts'
+import type { ListOptions, StoredObject } from '../../../../apiservice/store-contract.ts'
 import { inScope } from '../../../conformance/store/harness.ts'
 
 const scope = inScope('', 'widgets')
@@ -8,7 +8,7 @@ let pages: NewestPages
 let reads: number
 
 /** As the store finds it now; a page that is known is not read. */
-function page(options = { limit: 2 }, of = scope, items = 2): Page<StoredObject> {
+function page(options: ListOptions = { limit: 40 }, of = scope, items = 40): Page<StoredObject> {
   return pages.page(of, options, () => {
     reads++
     const body = Buffer.alloc(0)
@@ -40,11 +40,11 @@ describe('pages of what is there now', () => {
     const after = { resource: 'widgets', namespace: 'a', name: 'b' }
     const asked = [
       () => page(),
-      () => page({ limit: 3 }),
-      () => page({ limit: 2 }, { ...scope, namespace: 'a' }),
-      () => page({ limit: 2, after } as { limit: number }),
-      () => page({ limit: 2, after: { ...after, namespace: 'ab', name: '' } } as { limit: number }),
-      () => page({ limit: 2, after: { ...after, namespace: '', name: 'ab' } } as { limit: number }),
+      () => page({ limit: 41 }),
+      () => page({ limit: 40 }, { ...scope, namespace: 'a' }),
+      () => page({ limit: 40, after }),
+      () => page({ limit: 40, after: { ...after, namespace: 'ab', name: '' } }),
+      () => page({ limit: 40, after: { ...after, namespace: '', name: 'ab' } }),
     ]
     const found = asked.map(ask => ask())
     expect(new Set(found).size).toBe(asked.length)
@@ -54,9 +54,9 @@ describe('pages of what is there now', () => {
 
   it('of several resources, or of one that nothing is known of, are not kept', () => {
     const both = inScope('', 'widgets', 'gears')
-    expect(page({ limit: 2 }, both)).not.toBe(page({ limit: 2 }, both))
+    expect(page({ limit: 40 }, both)).not.toBe(page({ limit: 40 }, both))
     const unknown = inScope('', 'cogs')
-    expect(page({ limit: 2 }, unknown)).not.toBe(page({ limit: 2 }, unknown))
+    expect(page({ limit: 40 }, unknown)).not.toBe(page({ limit: 40 }, unknown))
   })
 
   it('are forgotten when they are too many, and not kept when one is too large', () => {
@@ -68,6 +68,13 @@ describe('pages of what is there now', () => {
     page({ limit: 0 }, scope, 70_000)
     page({ limit: 0 }, scope, 70_000)
     expect(reads).toBe(5)
+  })
+
+  it('are not kept when they are short, or begin where nobody needs to', () => {
+    expect(page({ limit: 40 }, scope, 31)).not.toBe(page({ limit: 40 }, scope, 31))
+    const after = { resource: 'widgets', namespace: '', name: 'x'.repeat(1_100) }
+    expect(page({ limit: 40, after })).not.toBe(page({ limit: 40, after }))
+    expect(reads).toBe(4)
   })
 
   it('are the same as at a revision since which nothing of their scope has changed', () => {
