@@ -59,7 +59,10 @@ class OwnedParts implements Differing {
   /** Not of a list that has an item twice. */
   get areDistinct(): boolean {
     const changes = this.#changes
-    return changes.length < 2 || new Set(changes.map(change => change.element)).size === changes.length
+    if (changes.length > few) return new Set(changes.map(change => change.element)).size === changes.length
+    return changes.every(
+      (change, at) => changes.findIndex(({ element }) => element === change.element) === at,
+    )
   }
 
   /** What becomes of the set. */
