@@ -9,7 +9,7 @@ import { prometheus } from '../../../src/telemetry/prometheus.ts'
 import { testServer } from '../../support/api-server.ts'
 import { freePorts, temporaryFolder } from '../../support/fleet.ts'
 import { SpaceKind, WidgetKind } from '../../support/kinds.ts'
-import { report } from './probe.ts'
+import { report, slowness } from './probe.ts'
 import type { Server, Started } from './target.ts'
 
 const stopping = new AbortController()
@@ -33,6 +33,7 @@ const own = await testServer({ kinds: [WidgetKind, SpaceKind], admission: [] })
 process.once('disconnect', () => void stop())
 process.on('message', message => {
   if (message === 'load') process.send?.(report())
+  if (message === 'slowness') process.send?.(slowness())
 })
 process.send?.({ servers: [...serversOf(join(home.path, 'kubeconfig')), ofTests()] } satisfies Started)
 

@@ -16,6 +16,8 @@ export type Started = { readonly servers: readonly Server[] }
 export type Target = Started & {
   /** Of its main thread, since the last question. */
   load(): Promise<Load>
+  /** How many times slower than it should be its machine is now. */
+  slowness(): Promise<number>
   /** What it said when it crashed; undefined while it runs. */
   crash(): string | undefined
   stop(): Promise<void>
@@ -53,6 +55,10 @@ export async function startTarget(execArgv: readonly string[] = []): Promise<Tar
     load: async () => {
       child.send('load')
       return (await answer()) as Load
+    },
+    slowness: async () => {
+      child.send('slowness')
+      return (await answer()) as number
     },
     crash: () => ended,
     kill: async () => {
