@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Http2ServerRequest } from 'node:http2'
 import { badRequest, type StatusError, tooLarge } from '../../src/kernel/errors.ts'
+import { atEndOfTurn } from '../../src/kernel/turn.ts'
 
 /** 3 MiB, as kube-apiserver takes. */
 export const maxBodyBytes = 3 * 1024 * 1024
@@ -25,7 +26,8 @@ export function readBody(raw: IncomingMessage | Http2ServerRequest): Promise<Buf
     }
     const onEnd = (): void => {
       isRead = true
-      resolve(chunks.length === 1 ? first(chunks) : Buffer.concat(chunks))
+      // With all whose bodies come in this turn.
+      atEndOfTurn(() => resolve(chunks.length === 1 ? first(chunks) : Buffer.concat(chunks)))
     }
     // A request is closed after its end, too.
     const onBroken = (): void => {

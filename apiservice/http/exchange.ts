@@ -42,6 +42,7 @@ type Exchange = {
   readonly target: string
   readonly open: Open
   readonly controller: AbortController
+  readonly startedMs: number
 }
 
 /** A request as it is being answered; without one that could not be read. */
@@ -49,7 +50,6 @@ type Serving = {
   readonly exchange: Exchange
   readonly request: ApiRequest | undefined
   readonly warnings: readonly string[]
-  readonly startedMs: number
 }
 
 type Watch = {
@@ -103,7 +103,11 @@ export class Exchanges {
       raw.on('error', ignore)
       response.once('finish', () => forgetRest(raw))
     }
-    this.#serve({ raw, target, open, controller })
+    const exchange = { raw, target, open, controller, startedMs: this.#options.clock.now() }
+    // With all that arrive in this turn. Who is gone by then asked for nothing.
+    atEndOfTurn(() => {
+      if (!open.isGone) this.#serve(exchange)
+    })
   }
 
   /** From now on HTTP/1.1 clients are told to come back on another connection. */
@@ -140,18 +144,17 @@ export class Exchanges {
 
   #serve(exchange: Exchange): void {
     const { raw, controller, open } = exchange
-    const startedMs = this.#options.clock.now()
     const warnings: string[] = []
     const read = readRequest(raw, exchange.target, {
       warn: text => warnings.push(text),
       giveUp: why => controller.abort(why),
     })
     if (read instanceof StatusError) {
-      this.#answerSoon({ exchange, request: undefined, warnings, startedMs }, plainStatus(read))
+      this.#answerSoon({ exchange, request: undefined, warnings }, plainStatus(read))
       return
     }
     open.notes = read.notes
-    const serving = { exchange, request: read, warnings, startedMs }
+    const serving = { exchange, request: read, warnings }
     void whenSettled(
       () => this.#options.responder(read, controller.signal),
       encoded => this.#answerSoon(serving, encoded),
@@ -176,8 +179,8 @@ export class Exchanges {
     breakOff(response)
   }
 
-  #answer({ exchange, request, warnings, startedMs }: Serving, encoded: Encoded): void {
-    const { raw, open, controller } = exchange
+  #answer({ exchange, request, warnings }: Serving, encoded: Encoded): void {
+    const { raw, open, controller, startedMs } = exchange
     const said = { auditId: request?.notes.auditId ?? auditIdOf(raw), warnings }
     const headersOf = (code: number): ResponseHeaders => this.#headers(raw, code, said)
     if (encoded.type === 'frames') {

@@ -66,19 +66,23 @@ it('calls back all who wait for the end of a turn before anything else happens',
   expect(seen).toEqual(['a', 'b', 'soon after a', 'soon after b', 'others', 'after a', 'after b'])
 })
 
-it('ends each turn anew', async () => {
+it('calls back who asks for it meanwhile right after the others, and whom these ask for at the end of the next turn', async () => {
   await turn()
   const seen: string[] = []
   atEndOfTurn(() => {
     seen.push('end')
-    atEndOfTurn(() => seen.push('next end'))
+    atEndOfTurn(() => {
+      seen.push('right after')
+      atEndOfTurn(() => seen.push('next end'))
+    })
   })
+  atEndOfTurn(() => seen.push('other end'))
   await Promise.resolve()
   seen.push('same turn')
   await turn()
-  expect(seen).toEqual(['same turn', 'end'])
+  expect(seen).toEqual(['same turn', 'end', 'other end', 'right after'])
   await turn()
-  expect(seen).toEqual(['same turn', 'end', 'next end'])
+  expect(seen).toEqual(['same turn', 'end', 'other end', 'right after', 'next end'])
 })
 
 it('calls back the others when one of them throws', () => {
@@ -87,13 +91,14 @@ it('calls back the others when one of them throws', () => {
   const seen: string[] = []
   atEndOfTurn(() => seen.push('first'))
   atEndOfTurn(() => {
+    atEndOfTurn(() => seen.push('fourth'))
     throw new Error('mine')
   })
   atEndOfTurn(() => seen.push('third'))
   expect(() => turns.shift()?.()).toThrow('mine')
   expect(seen).toEqual(['first'])
   turns.shift()?.()
-  expect(seen).toEqual(['first', 'third'])
+  expect(seen).toEqual(['first', 'third', 'fourth'])
   expect(turns).toEqual([])
   immediate.mockRestore()
 })
