@@ -7,6 +7,7 @@ import type { Logger } from '../../src/kernel/log.ts'
 import { atEndOfTurn } from '../../src/kernel/turn.ts'
 import { whenSettled } from '../../src/kernel/when-settled.ts'
 import type { ApiRequest, Encoded, RequestNotes, Responder } from '../contract.ts'
+import { type Connection, connectionOf } from './connection.ts'
 import { auditIdOf, type RawRequest, type Sides, toApiRequest } from './request.ts'
 import type { RequestMetrics } from './request-metrics.ts'
 import {
@@ -42,6 +43,7 @@ type Exchange = {
   readonly target: string
   readonly open: Open
   readonly controller: AbortController
+  readonly connection: Connection
   readonly startedMs: number
 }
 
@@ -103,11 +105,10 @@ export class Exchanges {
       raw.on('error', ignore)
       response.once('finish', () => forgetRest(raw))
     }
-    const exchange = { raw, target, open, controller, startedMs: this.#options.clock.now() }
-    // With all that arrive in this turn. Who is gone by then asked for nothing.
-    atEndOfTurn(() => {
-      if (!open.isGone) this.#serve(exchange)
-    })
+    // With all that arrive in this turn. A connection that breaks before its end no longer tells whose it was.
+    const connection = connectionOf(raw)
+    const exchange = { raw, target, open, controller, connection, startedMs: this.#options.clock.now() }
+    atEndOfTurn(() => this.#serve(exchange))
   }
 
   /** From now on HTTP/1.1 clients are told to come back on another connection. */
@@ -143,9 +144,11 @@ export class Exchanges {
   }
 
   #serve(exchange: Exchange): void {
-    const { raw, controller, open } = exchange
+    const { raw, controller, open, connection } = exchange
+    if (open.isGone) return
     const warnings: string[] = []
     const read = readRequest(raw, exchange.target, {
+      connection,
       warn: text => warnings.push(text),
       giveUp: why => controller.abort(why),
     })

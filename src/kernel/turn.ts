@@ -11,7 +11,8 @@ let isPlanned = false
 
 /**
  * Calls back at the end of this turn of the event loop, after the input that is already there has been read, all who wait
- * for it one right after the other. Who asks for it while they are called is called right after them, once in each turn.
+ * for it one right after the other. Who asks for it while they are called, or in what promises then do, is called right
+ * after that, once in each turn.
  *
  * The same work for one after the other finds its code and data in the caches of the processor; and answers that are
  * written so wake a client on another processor once, where each wake costs more than a whole read does.
@@ -24,12 +25,13 @@ export function atEndOfTurn(run: () => void): void {
 function plan(): void {
   if (isPlanned) return
   isPlanned = true
+  // Node does what ticks and promises have to do after each of the two.
+  setImmediate(runPresent)
   setImmediate(endTurn)
 }
 
 function endTurn(): void {
   try {
-    runPresent()
     runPresent()
   } finally {
     isPlanned = false

@@ -1,5 +1,6 @@
 // What arrives in one turn of the event loop is worked on together, at its end.
 import { EventEmitter } from 'node:events'
+import { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { expect, it } from 'vitest'
 import { readBody } from '../../../../apiservice/http/body.ts'
@@ -26,7 +27,13 @@ function given() {
   })
   /** Of a client that sends nothing else; answers its response. */
   const arrive = (path: string): EventEmitter => {
-    const raw = { method: 'GET', httpVersion: '1.1', headers: { host: 'x' }, rawHeaders: [], socket: {} }
+    const raw = {
+      method: 'GET',
+      httpVersion: '1.1',
+      headers: { host: 'x' },
+      rawHeaders: [],
+      socket: new Socket(),
+    }
     const response = Object.assign(new EventEmitter(), {
       writeHead: () => undefined,
       end: (body: string) => seen.push(`answered ${body}`),
@@ -75,6 +82,9 @@ it('bodies are given out at the end of the turn in which they end', async () => 
   for (const { stream, text } of bodies) {
     stream.push(text)
     stream.push(null)
+    // Each is read as Node reads connections: what ticks and promises have to do comes before the next.
+    await new Promise<void>(resolve => process.nextTick(resolve))
+    await Promise.resolve()
   }
   await Promise.all(bodies.map(({ body }) => body))
   expect(seen).toEqual(['a ended', 'b ended', 'a read', 'b read'])

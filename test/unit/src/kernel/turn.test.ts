@@ -71,6 +71,7 @@ it('calls back who asks for it meanwhile right after the others, and whom these 
   const seen: string[] = []
   atEndOfTurn(() => {
     seen.push('end')
+    void Promise.resolve().then(() => atEndOfTurn(() => seen.push('after a promise')))
     atEndOfTurn(() => {
       seen.push('right after')
       atEndOfTurn(() => seen.push('next end'))
@@ -80,9 +81,9 @@ it('calls back who asks for it meanwhile right after the others, and whom these 
   await Promise.resolve()
   seen.push('same turn')
   await turn()
-  expect(seen).toEqual(['same turn', 'end', 'other end', 'right after'])
+  expect(seen).toEqual(['same turn', 'end', 'other end', 'right after', 'after a promise'])
   await turn()
-  expect(seen).toEqual(['same turn', 'end', 'other end', 'right after', 'next end'])
+  expect(seen).toEqual(['same turn', 'end', 'other end', 'right after', 'after a promise', 'next end'])
 })
 
 it('calls back the others when one of them throws', () => {
@@ -97,6 +98,7 @@ it('calls back the others when one of them throws', () => {
   atEndOfTurn(() => seen.push('third'))
   expect(() => turns.shift()?.()).toThrow('mine')
   expect(seen).toEqual(['first'])
+  expect(turns).toHaveLength(1)
   turns.shift()?.()
   expect(seen).toEqual(['first', 'third', 'fourth'])
   expect(turns).toEqual([])
