@@ -27,6 +27,7 @@ type writer struct {
 	resource served
 	client   dynamic.Interface
 	done     *atomic.Int64
+	gate     *gate
 
 	// written holds the revisions that the server answered with, by key.
 	written map[string][]string
@@ -37,6 +38,7 @@ type writer struct {
 // change takes all objects through their lives, also while the server is away.
 func (w *writer) change(ctx context.Context, objects []unstructured.Unstructured) error {
 	for i := range objects {
+		w.gate.pass(ctx, w.done.Load())
 		err := w.live(ctx, &objects[i])
 		if errors.Is(err, errGone) {
 			w.overtaken++

@@ -99,7 +99,7 @@ func followAll(ctx context.Context, config *rest.Config, objects samples, contes
 	for i, follower := range followers {
 		verdicts[i] = begin(follower, isStreaming)
 	}
-	writers, err := writeAll(ctx, config, resources, objects)
+	writers, err := writeAll(ctx, config, resources, objects, followers)
 	if err != nil {
 		return err
 	}
@@ -111,8 +111,8 @@ func followAll(ctx context.Context, config *rest.Config, objects samples, contes
 	return settle(ctx, config, verdicts, revisionsBy(writers))
 }
 
-// writeAll makes all changes, and meanwhile asks twice for a restart.
-func writeAll(ctx context.Context, config *rest.Config, resources []served, objects samples) ([]*writer, error) {
+// writeAll makes all changes, and meanwhile asks twice for a restart, the second time when all follow again.
+func writeAll(ctx context.Context, config *rest.Config, resources []served, objects samples, followers []*follower) ([]*writer, error) {
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return nil, err
@@ -120,22 +120,30 @@ func writeAll(ctx context.Context, config *rest.Config, resources []served, obje
 	var done atomic.Int64
 	var total int64
 	finished := make(chan error)
+	half := &gate{open: make(chan struct{})}
 	var writers []*writer
 	for _, resource := range resources {
 		mine := objects[key(resource)]
 		if resource.isWritable() {
 			total += int64(len(mine) * changesOfEach)
-			w := &writer{resource: resource, client: client, done: &done, written: map[string][]string{}}
+			w := &writer{resource: resource, client: client, done: &done, gate: half, written: map[string][]string{}}
 			writers = append(writers, w)
-			go func() { finished <- w.change(ctx, mine) }()
 		}
+	}
+	half.at = total / 2
+	for _, w := range writers {
+		go func() { finished <- w.change(ctx, objects[key(w.resource)]) }()
 	}
 	restarted := make(chan struct{})
 	go func() {
 		defer close(restarted)
-		restartAt(&done, total/3, "SIGTERM")
-		time.Sleep(shortWatch)
-		restartAt(&done, total*2/3, "SIGKILL")
+		reach(&done, total/3)
+		before := resumedWatches(followers)
+		restart("SIGTERM")
+		awaitResumed(followers, before)
+		close(half.open)
+		reach(&done, total*2/3)
+		restart("SIGKILL")
 	}()
 	for range writers {
 		if err := <-finished; err != nil {
@@ -165,14 +173,15 @@ func key(resource served) string {
 
 var answers = bufio.NewScanner(os.Stdin)
 
-// shortWatch is longer than a watch has to last for client-go not to list again when it ends without an event.
-const shortWatch = 1500 * time.Millisecond
-
-// restartAt asks for a restart when so many changes are done, and goes on when the server is back.
-func restartAt(done *atomic.Int64, count int64, signal string) {
+// reach returns when so many changes are done.
+func reach(done *atomic.Int64, count int64) {
 	for done.Load() < count {
 		time.Sleep(10 * time.Millisecond)
 	}
+}
+
+// restart asks for a restart, and returns when the server is back.
+func restart(signal string) {
 	print(line{Restart: signal})
 	answers.Scan()
 }

@@ -9,6 +9,8 @@ import (
 // asked counts how often a collection was read, by the ways to read it.
 type asked struct {
 	lists, initialWatches, watches int
+	// resumed is how many of the watches the server took.
+	resumed int
 }
 
 // requests counts what really went over the wire, by path.
@@ -39,12 +41,12 @@ type recorded struct {
 func (r recorded) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := r.next.RoundTrip(request)
 	if err == nil && request.Method == http.MethodGet {
-		r.requests.count(request)
+		r.requests.count(request, response.StatusCode)
 	}
 	return response, err
 }
 
-func (r *requests) count(request *http.Request) {
+func (r *requests) count(request *http.Request, code int) {
 	query := request.URL.Query()
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -58,6 +60,9 @@ func (r *requests) count(request *http.Request) {
 		counted.initialWatches++
 	default:
 		counted.watches++
+		if code == http.StatusOK {
+			counted.resumed++
+		}
 	}
 	r.paths[path] = counted
 }

@@ -22,13 +22,18 @@ type verdict struct {
 	problem error
 }
 
+// sharing is how many informers ask for the path of this one in the same requests.
+func (f *follower) sharing() int {
+	if strings.HasPrefix(f.form, "manager's") {
+		return formsOfManager
+	}
+	return 1
+}
+
 // begin checks how an informer came to its first state.
 func begin(f *follower, isStreaming bool) verdict {
 	v := verdict{follower: f, atSync: f.requests.of(f.resource.path())}
-	expected := 1
-	if strings.HasPrefix(f.form, "manager's") {
-		expected = formsOfManager
-	}
+	expected := f.sharing()
 	switch {
 	case !f.informer.HasSynced():
 		v.problem = fmt.Errorf("not synced within a minute: %+v", v.atSync)
