@@ -8,7 +8,7 @@ import { builtKubernetes } from '../../e2e/lab/programs.ts'
 import { temporaryFolder } from '../../support/fleet.ts'
 import type { Bench, Row, RunOptions } from '../bench.ts'
 import { pssMegabytes } from '../memory.ts'
-import { casesOf, shortSize, wholeSize } from './cases.ts'
+import { type Case, casesOf, shortSize, wholeSize } from './cases.ts'
 import { comparisons, type Figures, floorOf, isBelow, ratioOf } from './figures.ts'
 import { startKubernetes, startLab } from './kubernetes-targets.ts'
 import { LoadProcess } from './load.ts'
@@ -80,9 +80,15 @@ function measureAll({ short, gate }: RunOptions): Promise<Measured> {
     if (!short) await sleep(systemClock, quietMs, never)
     const memory = memoryOf(targets)
     const low = gate ? first.filter(isBelow).map(({ of }) => of) : []
+    // What comes now takes minutes, and may fail.
+    if (low.length > 0) process.stdout.write(`${tableOf(first, memory)}  once more: ${nameAll(low)}\n`)
     const again = await measure(targets, load, size, low)
     return { figures: first.map(one => again.find(({ of }) => of === one.of) ?? one), memory }
   })
+}
+
+function nameAll(cases: readonly Case[]): string {
+  return cases.map(({ what }) => what).join(', ')
 }
 
 /** Without the bare server as it is seen through the aggregator: its objects are there. */
