@@ -7,7 +7,6 @@ import type { Logger } from '../../src/kernel/log.ts'
 import { atEndOfTurn } from '../../src/kernel/turn.ts'
 import { whenSettled } from '../../src/kernel/when-settled.ts'
 import type { ApiRequest, Encoded, RequestNotes, Responder } from '../contract.ts'
-import { type Connection, connectionOf } from './connection.ts'
 import { auditIdOf, type RawRequest, type Sides, toApiRequest } from './request.ts'
 import type { RequestMetrics } from './request-metrics.ts'
 import {
@@ -43,8 +42,6 @@ type Exchange = {
   readonly target: string
   readonly open: Open
   readonly controller: AbortController
-  readonly connection: Connection
-  readonly startedMs: number
 }
 
 /** A request as it is being answered; without one that could not be read. */
@@ -52,6 +49,7 @@ type Serving = {
   readonly exchange: Exchange
   readonly request: ApiRequest | undefined
   readonly warnings: readonly string[]
+  readonly startedMs: number
 }
 
 type Watch = {
@@ -105,10 +103,7 @@ export class Exchanges {
       raw.on('error', ignore)
       response.once('finish', () => forgetRest(raw))
     }
-    // With all that arrive in this turn. A connection that breaks before its end no longer tells whose it was.
-    const connection = connectionOf(raw)
-    const exchange = { raw, target, open, controller, connection, startedMs: this.#options.clock.now() }
-    atEndOfTurn(() => this.#serve(exchange))
+    this.#serve({ raw, target, open, controller })
   }
 
   /** From now on HTTP/1.1 clients are told to come back on another connection. */
@@ -144,25 +139,28 @@ export class Exchanges {
   }
 
   #serve(exchange: Exchange): void {
-    const { raw, controller, open, connection } = exchange
-    if (open.isGone) return
+    const { raw, controller, open } = exchange
+    const startedMs = this.#options.clock.now()
     const warnings: string[] = []
     const read = readRequest(raw, exchange.target, {
-      connection,
       warn: text => warnings.push(text),
       giveUp: why => controller.abort(why),
     })
     if (read instanceof StatusError) {
-      this.#answerSoon({ exchange, request: undefined, warnings }, plainStatus(read))
+      this.#answerSoon({ exchange, request: undefined, warnings, startedMs }, plainStatus(read))
       return
     }
     open.notes = read.notes
-    const serving = { exchange, request: read, warnings }
-    void whenSettled(
-      () => this.#options.responder(read, controller.signal),
-      encoded => this.#answerSoon(serving, encoded),
-      thrown => this.#broken(open.response, thrown),
-    )
+    const serving = { exchange, request: read, warnings, startedMs }
+    // With all that arrive in this turn.
+    atEndOfTurn(() => {
+      if (open.isGone) return
+      void whenSettled(
+        () => this.#options.responder(read, controller.signal),
+        encoded => this.#answerSoon(serving, encoded),
+        thrown => this.#broken(open.response, thrown),
+      )
+    })
   }
 
   #answerSoon(serving: Serving, encoded: Encoded): void {
@@ -182,8 +180,8 @@ export class Exchanges {
     breakOff(response)
   }
 
-  #answer({ exchange, request, warnings }: Serving, encoded: Encoded): void {
-    const { raw, open, controller, startedMs } = exchange
+  #answer({ exchange, request, warnings, startedMs }: Serving, encoded: Encoded): void {
+    const { raw, open, controller } = exchange
     const said = { auditId: request?.notes.auditId ?? auditIdOf(raw), warnings }
     const headersOf = (code: number): ResponseHeaders => this.#headers(raw, code, said)
     if (encoded.type === 'frames') {

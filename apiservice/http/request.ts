@@ -4,7 +4,7 @@ import type { Http2ServerRequest } from 'node:http2'
 import { badRequest } from '../../src/kernel/errors.ts'
 import type { ApiRequest, RequestNotes, UserInfo } from '../contract.ts'
 import { readBody } from './body.ts'
-import type { Connection } from './connection.ts'
+import { type Connection, connectionOf } from './connection.ts'
 import { toRequestInfo } from './route.ts'
 
 export type RawRequest = IncomingMessage | Http2ServerRequest
@@ -13,9 +13,8 @@ const maxAuditId = 128
 
 const anonymous: UserInfo = { name: 'system:anonymous', groups: ['system:unauthenticated'], extra: {} }
 
-/** Where a request comes from, and what it can bring about beside its answer. */
-export type Sides = Pick<ApiRequest, 'warn'> &
-  Pick<RequestNotes, 'giveUp'> & { readonly connection: Connection }
+/** What a request can bring about beside its answer. */
+export type Sides = Pick<ApiRequest, 'warn'> & Pick<RequestNotes, 'giveUp'>
 
 /** Reads everything but the body. `target` is the request target as it was sent. Throws 400 on what is no proper request. */
 export function toApiRequest(raw: RawRequest, target: string, sides: Sides): ApiRequest {
@@ -24,7 +23,7 @@ export function toApiRequest(raw: RawRequest, target: string, sides: Sides): Api
   }
   const method = (raw.method ?? '').toUpperCase()
   const { path, query } = splitTarget(target)
-  const { connection } = sides
+  const connection = connectionOf(raw)
   let body: Promise<Buffer> | undefined
   return {
     method,
