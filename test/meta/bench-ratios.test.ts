@@ -2,8 +2,9 @@
 import { expect, it } from 'vitest'
 import { casesOf, wholeSize } from '../bench/api/cases.ts'
 import { comparisons, type Figures, floorOf, isBelow, ratioOf } from '../bench/api/figures.ts'
-import { inOrder } from '../bench/api/measure.ts'
-import type { TargetName } from '../bench/api/targets.ts'
+import type { Done } from '../bench/api/job.ts'
+import { inOrder, measure } from '../bench/api/measure.ts'
+import type { Target, TargetName } from '../bench/api/targets.ts'
 import { failureOf } from '../bench/bench.ts'
 
 const [of] = casesOf(wholeSize)
@@ -57,4 +58,39 @@ it('each round has all servers, begins with another one, and none is always behi
   const rounds = [0, 1, 2, 3, 4].map(round => inOrder(['a', 'b', 'c', 'd', 'e'], round).join(''))
   expect(rounds).toEqual(['abcde', 'bdace', 'cadbe', 'dcbae', 'eabcd'])
   expect([0, 1, 2].map(round => inOrder(['a', 'b'], round).join(''))).toEqual(['ab', 'ba', 'ab'])
+})
+
+function targetOf(name: TargetName, port: number): Target {
+  return {
+    name,
+    server: { port, ca: '', cert: '', key: '', prefix: '', apiVersion: '' },
+    pids: [],
+    besides: [],
+  }
+}
+
+/** Gets are done as often as the port says; the server of port 7 fails these times. */
+async function gets(failures: number): Promise<readonly (readonly number[] | undefined)[]> {
+  const [, gotten] = casesOf(wholeSize)
+  if (gotten === undefined) throw new Error('there are no gets')
+  let left = failures
+  const run = async ({ server }: { server: { port: number } }): Promise<Done> => {
+    if (server.port === 7 && left-- > 0) throw new Error('1 watchers were cut off')
+    return { done: server.port, seconds: 2 } as Done
+  }
+  const load = { run, expect: () => Promise.resolve() } as unknown as Parameters<typeof measure>[1]
+  const targets = [targetOf('ours', 30), targetOf('crds', 7)]
+  const [figures] = await measure(targets, load, { ...wholeSize, rounds: 2 }, [gotten])
+  return targets.map(({ name }) => figures?.perSecond.get(name))
+}
+
+it('a round that the server of the CRDs could not do counts for nobody, and is made up for', async () => {
+  expect(await Promise.all([2, 5, 6].map(gets))).toEqual([
+    [
+      [15, 15],
+      [3.5, 3.5],
+    ],
+    [[15], [3.5]],
+    [[Number.NaN], [Number.NaN]],
+  ])
 })

@@ -7,31 +7,69 @@ import type { LoadProcess } from './load.ts'
 import { resource } from './objects.ts'
 import { namespaceNames, type Target, type TargetName } from './targets.ts'
 
-export async function seedAll(targets: readonly Target[], load: LoadProcess, size: Size): Promise<void> {
+export async function seedAll(targets: readonly Target[], load: Loads, size: Size): Promise<void> {
   for (const { server } of targets) {
     await load.run({ type: 'seed', server, namespace: namespaceNames.small, count: size.small })
     await load.run({ type: 'seed', server, namespace: namespaceNames.large, count: size.large })
   }
 }
 
-/** Round after round, in each all loads, of each all servers one after the other. */
+/** What makes the load. */
+export type Loads = Pick<LoadProcess, 'run' | 'expect'>
+
+/**
+ * Round after round, in each all loads, of each all servers one after the other. A kube-apiserver cuts off watchers when
+ * the machine is too slow for it, which must not end the benchmark after many minutes: that round counts for no server, and
+ * another one is made of this load, up to `mostRounds` times as many. A load without any has NaN, which is below any floor.
+ */
 export async function measure(
   targets: readonly Target[],
-  load: LoadProcess,
+  load: Loads,
   size: Size,
   cases: readonly Case[] = casesOf(size),
 ): Promise<readonly Figures[]> {
-  const all = cases.map(of => ({ of, perSecond: new Map<TargetName, number[]>() }))
-  for (let round = 0; round < size.rounds; round++) {
-    for (const { of, perSecond } of all) {
-      for (const target of inOrder(targets, round)) {
-        await rest(targets)
-        const rate = await measureOne(of, target, load, { durationMs: size.durationMs, round })
-        perSecond.set(target.name, [...(perSecond.get(target.name) ?? []), rate])
-      }
+  const all = cases.map(of => ({ of, rounds: [] as ReadonlyMap<TargetName, number>[] }))
+  const { durationMs } = size
+  for (let round = 0; round < mostRounds * size.rounds; round++) {
+    for (const { of, rounds } of all.filter(one => one.rounds.length < size.rounds)) {
+      const rates = await measureRound(of, inOrder(targets, round), load, { durationMs, round })
+      if (rates !== undefined) rounds.push(rates)
     }
   }
-  return all
+  return all.map(({ of, rounds }) => ({ of, perSecond: byTarget(targets, rounds) }))
+}
+
+const mostRounds = 3
+
+function byTarget(
+  targets: readonly Target[],
+  rounds: readonly ReadonlyMap<TargetName, number>[],
+): Figures['perSecond'] {
+  const measured = rounds.length > 0 ? rounds : [new Map<TargetName, number>()]
+  return new Map(
+    targets.map(({ name }) => [name, measured.map(rates => rates.get(name) ?? Number.NaN)] as const),
+  )
+}
+
+/** Undefined when the CRDs' server could not do it. */
+async function measureRound(
+  of: Case,
+  targets: readonly Target[],
+  load: Loads,
+  time: Time,
+): Promise<ReadonlyMap<TargetName, number> | undefined> {
+  const rates = new Map<TargetName, number>()
+  for (const target of targets) {
+    await rest(targets)
+    try {
+      rates.set(target.name, await measureOne(of, target, load, time))
+    } catch (thrown) {
+      if (target.name !== 'crds') throw thrown
+      process.stdout.write(`  ${String(thrown)}: a round that does not count\n`)
+      return undefined
+    }
+  }
+  return rates
 }
 
 /**
@@ -59,29 +97,12 @@ async function rest(targets: readonly Target[]): Promise<void> {
   }
 }
 
-/**
- * A kube-apiserver cuts off watchers when the machine is too slow for it, which would end the benchmark after many minutes:
- * it has some more tries. Ours has one.
- */
-const triesOfCrds = 3
-
-async function measureOne(of: Case, target: Target, load: LoadProcess, time: Time): Promise<number> {
-  for (let tries = target.name === 'crds' ? triesOfCrds : 1; ; tries--) {
-    try {
-      return await tryOne(of, target, load, time)
-    } catch (thrown) {
-      if (tries === 1) throw thrown
-      process.stdout.write(`  ${String(thrown)}: once more\n`)
-    }
-  }
-}
-
 type Time = { readonly durationMs: number; readonly round: number }
 
-async function tryOne(
+async function measureOne(
   of: Case,
   { name, server }: Target,
-  load: LoadProcess,
+  load: Loads,
   { durationMs, round }: Time,
 ): Promise<number> {
   try {
