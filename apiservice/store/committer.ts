@@ -50,6 +50,8 @@ export class Committer {
   #log: Log
   #next: Revision
   #isRunning: boolean = false
+  /** Whether commits may be made for nothing but drops, each of which costs a sync: those that write take some along. */
+  #mayDrop: boolean = false
   #isBroken: boolean = false
   #fault: string | undefined
   readonly #closing = new AbortController()
@@ -77,12 +79,17 @@ export class Committer {
     return new Promise((resolve, reject) => {
       this.#queue.push({ write, resolve, reject })
       this.#queuedBytes += write.body?.length ?? 0
-      this.wake()
+      this.#start()
     })
   }
 
   /** Lets the log drop what the history has forgotten. */
   wake(): void {
+    this.#mayDrop = true
+    this.#start()
+  }
+
+  #start(): void {
     if (this.#isRunning || !this.#hasWork()) return
     this.#isRunning = true
     background('store commits', this.#parts.settings.log, never, () => this.#run())
@@ -125,6 +132,7 @@ export class Committer {
       this.#tell()
     }
     this.#isRunning = false
+    this.#mayDrop = false
     this.#tell()
   }
 
@@ -136,7 +144,8 @@ export class Committer {
 
   #hasWork(): boolean {
     if (this.#isBroken) return false
-    return this.#queue.length > 0 || (this.#parts.timeline.history.hasDrops && !this.#closing.signal.aborted)
+    if (this.#queue.length > 0) return true
+    return this.#mayDrop && this.#parts.timeline.history.hasDrops && !this.#closing.signal.aborted
   }
 
   #take(): readonly Waiter[] {

@@ -1,6 +1,6 @@
 import { Level } from 'level'
 import type { Revision } from '../store-contract.ts'
-import { readReached, writeReached } from './reached-file.ts'
+import { ReachedFile } from './reached-file.ts'
 import type { Log, LogBatch, LogEntry, LogStart } from './record-log.ts'
 
 export type Database = Level<Buffer, Buffer>
@@ -33,18 +33,20 @@ export class LevelLog implements Log {
   readonly start: LogStart
   readonly reached: Revision
   readonly #db: Database
+  readonly #reachedFile: ReachedFile
 
-  private constructor(db: Database, start: LogStart, reached: Revision) {
+  private constructor(db: Database, start: LogStart, reachedFile: ReachedFile) {
     this.#db = db
     this.start = start
-    this.reached = reached
+    this.reached = reachedFile.atOpen
+    this.#reachedFile = reachedFile
   }
 
   static async of(db: Database): Promise<LevelLog> {
-    return new LevelLog(db, await readStart(db), (await readReached(db.location)) ?? 0)
+    return new LevelLog(db, await readStart(db), await ReachedFile.open(db.location))
   }
 
-  write(batch: LogBatch): Promise<void> {
+  async write(batch: LogBatch): Promise<void> {
     const operations = [
       ...batch.append.map(({ revision, value }) => ({
         type: 'put' as const,
@@ -54,7 +56,10 @@ export class LevelLog implements Log {
       ...batch.drop.map(revision => ({ type: 'del' as const, key: recordKey(revision) })),
       ...(batch.start === undefined ? [] : [putStart(batch.start)]),
     ]
-    return this.#db.batch(operations, { sync: batch.append.length > 0 })
+    // Drops alone, too: LevelDB closes a full write-ahead log without a sync, and what comes next may rely on them.
+    await this.#db.batch(operations, { sync: true })
+    const last = batch.append.at(-1)
+    if (last !== undefined) this.#reachedFile.note(last.revision)
   }
 
   read(revisions: readonly Revision[]): Promise<(Buffer | undefined)[]> {
@@ -66,11 +71,12 @@ export class LevelLog implements Log {
   }
 
   noteReached(revision: Revision): Promise<void> {
-    return writeReached(this.#db.location, revision)
+    return this.#reachedFile.sync(revision)
   }
 
-  close(): Promise<void> {
-    return this.#db.close()
+  async close(): Promise<void> {
+    await this.#reachedFile.close()
+    await this.#db.close()
   }
 }
 

@@ -24,11 +24,14 @@ export type LogBatch = {
 export interface Log {
   /** As it was when the log was opened. */
   readonly start: LogStart
-  /** The last `noteReached` that had ended when it was opened, or 0: with less than that it is damaged. */
+  /**
+   * What the records were known to reach when it was opened, or 0: with less than that it is damaged. At least the last
+   * `noteReached` that had ended; a log may note what it wrote by itself.
+   */
   readonly reached: Revision
   /**
-   * Writes all of the batch or nothing, one call at a time. When it resolves, what was appended survives a crash; drops
-   * alone need not. After a throw it is unknown whether the batch happened: only opening the log again tells.
+   * Writes all of the batch or nothing, one call at a time. When it resolves, the batch survives a loss of power.
+   * After a throw it is unknown whether the batch happened: only opening the log again tells.
    */
   write(batch: LogBatch): Promise<void>
   /** The values of these revisions, undefined for those that are not there. */

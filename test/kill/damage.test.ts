@@ -9,6 +9,7 @@ import type { Store } from '../../apiservice/store-contract.ts'
 import { silentLogger } from '../../src/kernel/log.ts'
 import { noMetrics } from '../../src/kernel/metrics.ts'
 import { aKey, created, deleted, inScope, updated } from '../conformance/store/harness.ts'
+import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/fleet.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { seed } from '../support/seed.ts'
@@ -16,6 +17,8 @@ import { seed } from '../support/seed.ts'
 const rounds = Number(process.env.DAMAGES ?? 25)
 const folder = temporaryFolder()
 const sound = join(folder.path, 'sound')
+/** As a killed process leaves it. */
+const killed = join(folder.path, 'killed')
 const damaged = join(folder.path, 'damaged')
 let everything: unknown
 
@@ -44,6 +47,8 @@ async function fill(): Promise<void> {
     if (index % 3 === 0) await deleted(store, aKey(`shop/n${index}`), revision)
   }
   everything = await contents(store)
+  await eventually(() => expect(Number(readFileSync(join(sound, 'REVISION'), 'utf8'))).toBe(store.revision()))
+  cpSync(sound, killed, { recursive: true })
   await store.close()
 }
 
@@ -99,16 +104,19 @@ async function outcome(): Promise<'opened' | 'refused'> {
   return 'opened'
 }
 
-describe('damage', () => {
+describe.each([
+  ['a store that was closed', sound],
+  ['one whose process was killed', killed],
+])('damage to %s', (_, whole) => {
   it.each(kindsOfFiles)(
-    `to a file %s is found, or does no harm, ${rounds} times (seed ${seed})`,
+    `in a file %s is found, or does no harm, ${rounds} times (seed ${seed})`,
     async kind => {
-      const name = readdirSync(sound).find(file => new RegExp(`^${kind}$`).test(file)) ?? ''
+      const name = readdirSync(whole).find(file => new RegExp(`^${kind}$`).test(file)) ?? ''
       expect(name).not.toBe('')
       const outcomes: string[] = []
       for (const damage of fc.sample(aDamage, { numRuns: rounds, seed })) {
         rmSync(damaged, { recursive: true, force: true })
-        cpSync(sound, damaged, { recursive: true })
+        cpSync(whole, damaged, { recursive: true })
         inflict(join(damaged, name), damage)
         try {
           outcomes.push(await outcome())

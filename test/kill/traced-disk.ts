@@ -9,6 +9,8 @@ import type { Traced } from './trace.ts'
 
 export type Change =
   | { readonly what: 'write'; readonly file: string; readonly data: Buffer }
+  /** All of the file, within one sector: after a loss of power it is there or is not. */
+  | { readonly what: 'overwrite'; readonly file: string; readonly data: Buffer }
   | { readonly what: 'create'; readonly file: string; readonly isEmptied: boolean }
   | { readonly what: 'rename'; readonly file: string; readonly to: string }
   | { readonly what: 'remove'; readonly file: string }
@@ -44,6 +46,8 @@ function syncOf([, file = '']: RegExpExecArray, begun: number): Change {
 function changeOf(call: string): Change | undefined {
   const written = /\bwrite\((\d+)<([^>]*)>, "([^"]*)"(?:\.\.\.)?, \d+\) += (\d+)$/.exec(call)
   if (written !== null) return writeOf(written)
+  const placed = /\bpwrite64\((\d+)<([^>]*)>, "([^"]*)", \d+, 0\) += (\d+)$/.exec(call)
+  if (placed !== null) return { what: 'overwrite', file: text(placed[2]), data: writtenIn(placed) }
   const opened = /\bopenat\(.*?, "([^"]*)", ([A-Z_|]+)/.exec(call)
   if (opened?.[2]?.includes('O_CREAT') === true) {
     return { what: 'create', file: text(opened[1]), isEmptied: opened[2].includes('O_TRUNC') }
@@ -54,11 +58,17 @@ function changeOf(call: string): Change | undefined {
   return removed === null ? undefined : { what: 'remove', file: text(removed[1]) }
 }
 
-function writeOf([, descriptor, file, shown, length]: RegExpExecArray): Change {
-  const data = bytes(shown)
-  if (data.length !== Number(length)) throw new Error(`the trace shows ${data.length} of ${length} bytes`)
+function writeOf(call: RegExpExecArray): Change {
+  const [, descriptor, file] = call
+  const data = writtenIn(call)
   if (descriptor === '1') return { what: 'answer', line: data.toString().trimEnd() }
   return { what: 'write', file: text(file), data }
+}
+
+function writtenIn([, , , shown, length]: RegExpExecArray): Buffer {
+  const data = bytes(shown)
+  if (data.length === Number(length)) return data
+  throw new Error(`the trace shows ${data.length} of ${length} bytes`)
 }
 
 /** `strace -xx` writes every byte of a string as `\x61`. */
@@ -105,6 +115,14 @@ type Content = {
   synced: number
   /** How long the file was after which change. */
   readonly lengths: { readonly after: number; readonly bytes: number }[]
+  /** What was written over all of it after which change. */
+  readonly over: { readonly after: number; readonly data: Buffer }[]
+  /** How many of those are durable. */
+  syncedOver: number
+}
+
+function newContent(): Content {
+  return { data: [], bytes: 0, synced: 0, lengths: [], over: [], syncedOver: 0 }
 }
 
 class Files {
@@ -114,6 +132,8 @@ class Files {
 
   apply(change: Change, at: number, isNameDurable: boolean): void {
     if (change.what === 'write') this.#write(change.file, change.data, at)
+    else if (change.what === 'overwrite')
+      this.#writing(change.file).over.push({ after: at, data: change.data })
     else if (change.what === 'sync') this.#sync(change.file, change.begun)
     else if (change.what !== 'answer') {
       const content = this.#rename(change)
@@ -126,18 +146,25 @@ class Files {
 
   leave(directory: string, keptBytes: number): void {
     mkdirSync(directory, { recursive: true })
-    for (const [file, { data, bytes: all, synced }] of this.#named) {
+    for (const [file, { data, bytes: all, synced, over, syncedOver }] of this.#named) {
       const length = synced + Math.floor((all - synced) * keptBytes)
-      writeFileSync(join(directory, basename(file)), Buffer.concat(data).subarray(0, length))
+      const last = over[syncedOver - 1 + Math.floor((over.length - syncedOver) * keptBytes)]
+      const left = last?.data ?? Buffer.concat(data).subarray(0, length)
+      writeFileSync(join(directory, basename(file)), left)
     }
   }
 
   #write(file: string, data: Buffer, at: number): void {
-    const content = this.#live.get(file)
-    if (content === undefined) throw new Error(`${file} was written and never made`)
+    const content = this.#writing(file)
     content.data.push(data)
     content.bytes += data.length
     content.lengths.push({ after: at, bytes: content.bytes })
+  }
+
+  #writing(file: string): Content {
+    const content = this.#live.get(file)
+    if (content === undefined) throw new Error(`${file} was written and never made`)
+    return content
   }
 
   #sync(file: string, begun: number): void {
@@ -145,6 +172,8 @@ class Files {
     if (content === undefined) return
     const length = content.lengths.findLast(({ after }) => after < begun)?.bytes ?? 0
     content.synced = Math.max(content.synced, length)
+    const over = content.over.findLastIndex(({ after }) => after < begun) + 1
+    content.syncedOver = Math.max(content.syncedOver, over)
   }
 
   /** What the new name leads to, if there is one. */
@@ -152,7 +181,7 @@ class Files {
     const known = this.#live.get(change.file)
     if (change.what === 'create') {
       const isKept = known !== undefined && !change.isEmptied
-      const content = isKept ? known : { data: [], bytes: 0, synced: 0, lengths: [] }
+      const content = isKept ? known : newContent()
       this.#live.set(change.file, content)
       return content
     }
