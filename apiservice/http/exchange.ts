@@ -232,7 +232,7 @@ export class Exchanges {
 
   #watch(exchange: Exchange, watch: Watch): void {
     const { response } = exchange.open
-    const { metrics, maxUnreadBytes } = this.#options
+    const { metrics, clock, maxUnreadBytes } = this.#options
     const { request, encoded, headers } = watch
     response.writeHead(encoded.code, { ...headers, ...encoded.headers })
     if (request.method === 'HEAD') {
@@ -243,6 +243,7 @@ export class Exchanges {
     response.flushHeaders?.()
     const stream = new WatchStream({
       response,
+      clock,
       encode: encoded.encode,
       onSlow: () => metrics.slowWatcher(request.info),
       ...(maxUnreadBytes === undefined ? {} : { maxUnreadBytes }),

@@ -5,8 +5,9 @@
 import { randomInt } from 'node:crypto'
 import { errorText } from '../../src/kernel/abort.ts'
 import { expired, internal, StatusError } from '../../src/kernel/errors.ts'
-import type { Reply, View, WatchSink } from '../contract.ts'
-import type { Revision, StoreEvent, StoreListener } from '../store-contract.ts'
+import { madeOnce } from '../../src/kernel/made-once.ts'
+import type { Reply, View, WatchEvent, WatchSink } from '../contract.ts'
+import type { Revision, StoredObject, StoreEvent, StoreListener } from '../store-contract.ts'
 import { collect } from './list.ts'
 import { type WatchQuery, watchQuery } from './list-options.ts'
 import type { Call, RegistryParts } from './parts.ts'
@@ -48,6 +49,11 @@ function beginsWithState({ revision, sendInitialEvents }: WatchQuery): boolean {
   return sendInitialEvents ?? (revision === undefined || revision === 0)
 }
 
+/** Informers that start together are given the same list, and so the same events. */
+const stateOf = madeOnce((items: readonly StoredObject[]): readonly WatchEvent[] =>
+  items.map(object => ({ type: 'ADDED', object })),
+)
+
 class Watch implements StoreListener {
   readonly #plan: Plan
   readonly #parts: RegistryParts
@@ -86,7 +92,7 @@ class Watch implements StoreListener {
     await reach(this.#parts, query, signal)
     const { items, revision } = await collect(store, selections, {}, 0)
     if (this.#isOver) return
-    if (items.length > 0) sink.events(items.map(object => ({ type: 'ADDED', object })))
+    if (items.length > 0) sink.events(stateOf(items))
     this.#through = revision
     if (query.bookmarks) this.#bookmark(true)
     this.#follow(revision)

@@ -5,6 +5,7 @@ import type { RawResponse } from '../../../../apiservice/http/respond.ts'
 import { WatchStream } from '../../../../apiservice/http/watch-stream.ts'
 import type { StoredObject } from '../../../../apiservice/store-contract.ts'
 import { unavailable } from '../../../../src/kernel/errors.ts'
+import { manualClock } from '../../../support/manual-clock.ts'
 
 /** A connection that takes what it is told to take. */
 class FakeResponse extends EventEmitter {
@@ -42,14 +43,16 @@ const encode = (events: readonly WatchEvent[]): Buffer => Buffer.from(events.map
 function aStream(options: { maxUnreadBytes?: number } = {}) {
   const response = new FakeResponse()
   const slow: string[] = []
+  const clock = manualClock()
   const stream = new WatchStream({
+    clock,
     // The stream uses exactly what the fake has.
     response: response as unknown as RawResponse,
     encode,
     onSlow: () => slow.push('slow'),
     ...options,
   })
-  return { response, stream, slow }
+  return { response, stream, slow, clock }
 }
 
 it('a batch is one write', () => {
@@ -73,6 +76,7 @@ it('nothing is written, and nothing encoded, while the connection is full', () =
 it('a long first state is written in slices, each when the one before is through', () => {
   const response = new FakeResponse()
   const stream = new WatchStream({
+    clock: manualClock(),
     // The stream uses exactly what the fake has.
     response: response as unknown as RawResponse,
     encode: events => Buffer.alloc(100_000 * events.length),
@@ -124,6 +128,45 @@ it('the state that a watcher asked for does not count as unread, however long it
   stream.events(Array.from({ length: 1_000 }, (_, i) => added(`${i}`, 1_000)))
   stream.events([added('live', 5_000)])
   expect([response.destroyed, slow]).toEqual([false, []])
+})
+
+const state = (count: number): readonly WatchEvent[] =>
+  Array.from({ length: count }, (_, i) => added(`${i}`, 1_000))
+
+it('who has not read that state within five minutes is cut off', async () => {
+  const { response, stream, slow, clock } = aStream()
+  response.takes = false
+  stream.events(state(1_000))
+  response.emit('drain')
+  await clock.advance(299_000)
+  expect(response.destroyed).toBe(false)
+  await clock.advance(2_000)
+  expect([response.destroyed, slow]).toEqual([true, ['slow']])
+})
+
+it('who has read it in time is not, however much of what came later still waits', async () => {
+  const { response, stream, slow, clock } = aStream()
+  response.takes = false
+  stream.events(state(1_000))
+  response.drain()
+  response.takes = false
+  stream.events([added('a')])
+  stream.events([added('b')])
+  await clock.advance(400_000)
+  expect([response.destroyed, slow]).toEqual([false, []])
+  response.drain()
+  expect(response.writes.at(-1)).toBe('ADDED:b;')
+})
+
+it('a state that several are given is read by each from its beginning', () => {
+  const shared = state(1_000)
+  const [one, other] = [aStream(), aStream()]
+  one.response.takes = false
+  one.stream.events(shared)
+  other.stream.events(shared)
+  one.response.drain()
+  const all = shared.map(frame).join('')
+  expect([one, other].map(({ response }) => response.writes.join(''))).toEqual([all, all])
 })
 
 it('a reader that keeps up only just gets every event in order', () => {

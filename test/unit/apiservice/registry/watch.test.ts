@@ -1,4 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import type { WatchEvent } from '../../../../apiservice/contract.ts'
+import { toRequestInfo } from '../../../../apiservice/http/route.ts'
+import { never } from '../../../../src/kernel/abort.ts'
+import { anApiRequest } from '../../../support/api-request.ts'
 import type { RegistryUnderTest } from '../../../support/registry.ts'
 import {
   allWidgets,
@@ -21,6 +25,16 @@ async function seeded(): Promise<RegistryUnderTest> {
 
 const watchOf = (registry: RegistryUnderTest, query: string, path = widgets) =>
   registry.watch(`${path}?watch=1&${query}`)
+
+async function firstBatch(registry: RegistryUnderTest): Promise<readonly WatchEvent[]> {
+  const query = new URLSearchParams('watch=1')
+  const info = toRequestInfo('GET', widgets, query)
+  const reply = await registry.handle(anApiRequest({ path: widgets, query, info }), never)
+  if (reply.type !== 'watch') throw new Error(`expected a watch, got ${reply.type}`)
+  return new Promise(resolve => {
+    reply.open({ events: resolve, end: () => resolve([]) }, never)
+  })
+}
 
 describe('a watch', () => {
   it.each([
@@ -106,6 +120,16 @@ describe('a watch', () => {
     await patch(registry, 'a', { metadata: { labels: { app: 'web' } } })
     await watch.settle()
     expect(watch.seen).toEqual([])
+  })
+
+  it('that begins with what another one begins with shares what is made of it', async () => {
+    const registry = await aWidgetRegistry()
+    for (let i = 0; i < 40; i++) await makeWidget(registry, `w${i}`)
+    const [one, other] = [await firstBatch(registry), await firstBatch(registry)]
+    expect(one).toHaveLength(40)
+    expect(other).toBe(one)
+    await makeWidget(registry, 'another')
+    expect(await firstBatch(registry)).toHaveLength(41)
   })
 
   it('stops for good when its client is gone', async () => {
