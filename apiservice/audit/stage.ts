@@ -5,7 +5,7 @@
  */
 import { errorText } from '../../src/kernel/abort.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
-import { internal, isReason, StatusError } from '../../src/kernel/errors.ts'
+import { internal, StatusError } from '../../src/kernel/errors.ts'
 import type { ApiRequest, Reply, RequestNotes, Stage, UserInfo, WatchSink } from '../contract.ts'
 import { eventOf, type Facts, type Outcome } from './event.ts'
 import { type Policy, type StageName, type Verdict, verdictOf } from './policy.ts'
@@ -44,7 +44,8 @@ export function auditStages(options: AuditOptions): AuditStages {
       try {
         return await next(request, signal)
       } catch (thrown) {
-        if (isReason(thrown, 'Unauthorized') && !records.has(request.notes)) {
+        // Whatever authentication says: a credential that is not good, too many of them, or nobody there to judge one.
+        if (thrown instanceof StatusError && !records.has(request.notes)) {
           const record = new Record(request, nobody, options)
           await record.write('ResponseStarted', signal, strangerOutcome(request, thrown))
         }
