@@ -136,6 +136,10 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => folder.dispose())
 
+function aTokenPart(part: Readonly<Record<string, string>>): string {
+  return Buffer.from(JSON.stringify(part)).toString('base64url')
+}
+
 /** Credentials of all sorts, that are not good. */
 async function present(port: number, guess: string): Promise<void> {
   const ca = readFileSync(join(homeOf('hub'), 'pki', 'ca.crt'), 'utf8')
@@ -144,11 +148,12 @@ async function present(port: number, guess: string): Promise<void> {
     'a bearer token': 'bearer-token-0123456789-0123456789-0123456789',
     'a password': 'root:password-0123456789-0123456789-0123456789',
     'a cookie': 'session=cookie-0123456789-0123456789-0123456789',
-    'an extra of impersonation': 'impersonated-0123456789-0123456789-0123456789',
+    'an OIDC token': `${aTokenPart({ alg: 'RS256', kid: 'k' })}.${aTokenPart({ iss: 'https://issuer.test', sub: 'somebody-0123456789' })}.c2lnbmF0dXJlLTAxMjM0NTY3ODktMDEyMzQ1Njc4OQ`,
   }
   for (const [what, secret] of Object.entries(sent)) secrets.set(what, secret)
   for (const authorization of [
     `Bearer ${sent['a bearer token']}`,
+    `Bearer ${sent['an OIDC token']}`,
     `Bearer ${guess}`,
     `Basic ${Buffer.from(sent['a password']).toString('base64')}`,
   ]) {
