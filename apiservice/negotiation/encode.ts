@@ -5,8 +5,16 @@ import type { Encoded, Reply } from '../contract.ts'
 import type { Choice, Format, Transform } from './accept.ts'
 import { ByteWriter } from './bytes.ts'
 import { Indenter } from './indent.ts'
-import { metadataForm, metadataItems, namesOf, wholeForm, wholeItems, wholeTexts } from './items.ts'
-import { type Items, indented, jsonLength, jsonSlices, wholeJson, yamlSlices } from './list-slices.ts'
+import {
+  type Items,
+  metadataForm,
+  metadataItems,
+  namesOf,
+  wholeForm,
+  wholeItems,
+  wholeTexts,
+} from './items.ts'
+import { indented, jsonLength, jsonSlices, wholeJson, yamlSlices } from './list-slices.ts'
 import { rowForm, type TableOptions, tableHead } from './table.ts'
 import { zippedJson } from './zipped-list.ts'
 

@@ -23,6 +23,16 @@ export type ItemForm = {
   readonly time?: { readonly nowMs: number; changesAt(object: StoredObject): number }
 }
 
+export type Items = {
+  /** Everything of a list but its items: JSON that ends where the first item begins. */
+  readonly head: string
+  readonly items: readonly StoredObject[]
+  readonly form: ItemForm
+}
+
+/** What comes behind the last item. */
+export const jsonEnd = ']}\n'
+
 export function wholeForm(served: ServedKind): ItemForm {
   const { apiVersion, kind } = namesOf(served)
   return { write: wholeItems(served), size: wholeSizes(served), shape: `${apiVersion} ${kind}` }

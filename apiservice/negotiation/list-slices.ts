@@ -1,17 +1,11 @@
 /** Long lists, made piece by piece, so that nobody else waits while one is made. */
 import { toYaml } from '../../src/codec/yaml.ts'
 import { fromJson } from '../../src/kernel/json.ts'
-import type { StoredObject } from '../store-contract.ts'
 import { ByteWriter } from './bytes.ts'
 import { Indenter } from './indent.ts'
-import type { ItemForm, SizeOfItem } from './items.ts'
-
-export type Items = {
-  /** Everything of a list but its items: JSON that ends where the first item begins. */
-  readonly head: string
-  readonly items: readonly StoredObject[]
-  readonly form: ItemForm
-}
+import { type Items, jsonEnd, type SizeOfItem } from './items.ts'
+import type { Written } from './kept-runs.ts'
+import { Runs } from './runs.ts'
 
 /** A longer body is made and sent in slices of about this size. */
 const sliceBytes = 512 * 1024
@@ -21,9 +15,6 @@ const yamlSliceBytes = 32 * 1024
 
 /** Room behind a slice for the object that completes it. */
 const spareBytes = 32 * 1024
-
-/** What comes behind the last item. */
-export const jsonEnd = ']}\n'
 
 /** How long a list is as JSON. */
 export function jsonLength({ items, head }: Items, size: SizeOfItem): number {
@@ -53,10 +44,18 @@ const rooms: Buffer[] = []
 const maxRooms = 8
 
 /** A slice is good until the next one is asked for. */
-export function* jsonSlices({ items, head, form }: Items): Generator<Buffer, undefined> {
+export function* jsonSlices(list: Items): Generator<Buffer, undefined> {
   const room = rooms.pop() ?? Buffer.allocUnsafeSlow(sliceBytes + spareBytes)
   const writer = new ByteWriter(room)
-  writer.text(head)
+  writer.text(list.head)
+  yield* list.form.time === undefined ? itemAfterItem(writer, list) : runAfterRun(writer, list)
+  writer.text(jsonEnd)
+  yield writer.written()
+  // Not when a list is given up: what was asked for last may still be on its way then.
+  if (rooms.length < maxRooms) rooms.push(room)
+}
+
+function* itemAfterItem(writer: ByteWriter, { items, form }: Items): Generator<Buffer, undefined> {
   let first = true
   for (const item of items) {
     if (!first) writer.ascii(',')
@@ -66,10 +65,26 @@ export function* jsonSlices({ items, head, form }: Items): Generator<Buffer, und
     yield writer.written()
     writer.again()
   }
-  writer.text(jsonEnd)
-  yield writer.written()
-  // Not when a list is given up: what was asked for last may still be on its way then.
-  if (rooms.length < maxRooms) rooms.push(room)
+}
+
+/** Rows of Tables: what is to be looked up and put together for each costs several times what copying it does. */
+const rows = new Runs<Written>(16 * 1024 * 1024, written => {
+  const blocks = Buffer.allocUnsafeSlow(written.length)
+  written.copy(blocks)
+  return { blocks, length: blocks.length }
+})
+
+function* runAfterRun(writer: ByteWriter, list: Items): Generator<Buffer, undefined> {
+  for (let from = 0; from < list.items.length; ) {
+    const { run } = rows.at(list, from)
+    if (writer.length + run.part.length >= sliceBytes) {
+      yield writer.written()
+      writer.again()
+    }
+    if (from > 0) writer.ascii(',')
+    writer.bytes(run.part.blocks)
+    from += run.keys.length
+  }
 }
 
 /** The keys of a list are sorted as those of every object, so some stand before the items and some behind. */

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { gzipPart } from '../../../../apiservice/negotiation/gzip.ts'
+import { type GzipPart, gzipPart } from '../../../../apiservice/negotiation/gzip.ts'
 import { KeptRuns, type Run } from '../../../../apiservice/negotiation/kept-runs.ts'
 import { aWidget } from '../../../support/widget.ts'
 
-const run: Run = { keys: [], part: gzipPart(Buffer.from('x')), fromMs: 0, untilMs: 1 }
+const run: Run<GzipPart> = { keys: [], part: gzipPart(Buffer.from('x')), fromMs: 0, untilMs: 1 }
 
 it('keeps runs by shape and first object', () => {
   const kept = new KeptRuns(100_000)
