@@ -112,8 +112,9 @@ export class WatchStream implements WatchSink {
 
   #isThrough(): void {
     this.#head++
+    // The first one may be large.
+    this.#forgetSent(this.#firstIsRead === undefined ? 32 : 1)
     this.#firstIsRead?.()
-    this.#forgetSent()
   }
 
   /** It is first in the queue. */
@@ -129,8 +130,8 @@ export class WatchStream implements WatchSink {
   }
 
   /** A reader that keeps up but never catches up must not make the queue grow. */
-  #forgetSent(): void {
-    if (this.#head < 32 || this.#head * 2 < this.#queue.length) return
+  #forgetSent(least: number): void {
+    if (this.#head < least || (least > 1 && this.#head * 2 < this.#queue.length)) return
     this.#queue = this.#queue.slice(this.#head)
     this.#head = 0
   }

@@ -49,10 +49,19 @@ function beginsWithState({ revision, sendInitialEvents }: WatchQuery): boolean {
   return sendInitialEvents ?? (revision === undefined || revision === 0)
 }
 
+/** Shorter states are sent at once, after which nothing of them is to be kept. */
+const longState = 1_000
+
 /** Informers that start together are given the same list, and so the same events. */
-const stateOf = madeOnce((items: readonly StoredObject[]): readonly WatchEvent[] =>
-  items.map(object => ({ type: 'ADDED', object })),
-)
+const sharedState = madeOnce(added)
+
+function stateOf(items: readonly StoredObject[]): readonly WatchEvent[] {
+  return items.length < longState ? added(items) : sharedState(items)
+}
+
+function added(items: readonly StoredObject[]): readonly WatchEvent[] {
+  return items.map(object => ({ type: 'ADDED', object }))
+}
 
 class Watch implements StoreListener {
   readonly #plan: Plan

@@ -27,8 +27,9 @@ type CommitterParts = {
 
 const maxBatchWrites = 1000
 const maxBatchBytes = 8 * 1024 * 1024
-/** Changes whose records one commit drops; more when it writes more, so that drops keep up. */
+/** Changes whose records one commit drops; more when it writes more, so that drops keep up, or when it writes nothing. */
 const minDropsPerCommit = 256
+const dropsWithoutWrites = 4096
 const firstReopenMs = 50
 const maxReopenMs = 5000
 
@@ -50,8 +51,8 @@ export class Committer {
   #log: Log
   #next: Revision
   #isRunning: boolean = false
-  /** Whether commits may be made for nothing but drops, each of which costs a sync: those that write take some along. */
-  #mayDrop: boolean = false
+  /** Up to where commits are made for nothing but drops, each of which costs a sync: those that write take some along. */
+  #dropTo: Revision = 0
   #isBroken: boolean = false
   #fault: string | undefined
   readonly #closing = new AbortController()
@@ -85,7 +86,7 @@ export class Committer {
 
   /** Lets the log drop what the history has forgotten. */
   wake(): void {
-    this.#mayDrop = true
+    this.#dropTo = this.#parts.timeline.history.floor
     this.#start()
   }
 
@@ -132,7 +133,6 @@ export class Committer {
       this.#tell()
     }
     this.#isRunning = false
-    this.#mayDrop = false
     this.#tell()
   }
 
@@ -145,7 +145,7 @@ export class Committer {
   #hasWork(): boolean {
     if (this.#isBroken) return false
     if (this.#queue.length > 0) return true
-    return this.#mayDrop && this.#parts.timeline.history.hasDrops && !this.#closing.signal.aborted
+    return this.#parts.timeline.history.logFloor < this.#dropTo && !this.#closing.signal.aborted
   }
 
   #take(): readonly Waiter[] {
@@ -182,8 +182,9 @@ export class Committer {
   async #write(batch: Batch, waiters: readonly Waiter[]): Promise<void> {
     const { settings, timeline } = this.#parts
     const { history } = timeline
-    const drop = history.nextDrop(Math.max(minDropsPerCommit, 2 * batch.entries.length))
-    if (batch.entries.length === 0 && drop === undefined) return
+    const writes = batch.entries.length
+    const drop = history.nextDrop(writes === 0 ? dropsWithoutWrites : Math.max(minDropsPerCommit, 2 * writes))
+    if (writes === 0 && drop === undefined) return
     const { revisions, start } = drop ?? { revisions: [], start: undefined }
     const answered = settings.clock.after(settings.stallMs, () => this.#stall(waiters))
     try {

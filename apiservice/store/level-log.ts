@@ -75,8 +75,11 @@ export class LevelLog implements Log {
   }
 
   async close(): Promise<void> {
-    await this.#reachedFile.close()
-    await this.#db.close()
+    try {
+      await this.#reachedFile.close()
+    } finally {
+      await this.#db.close()
+    }
   }
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { isMissing } from '../../src/kernel/errors.ts'
 import type { Revision } from '../store-contract.ts'
 import { syncDirectory } from './directory.ts'
+import { openProblem } from './open-error.ts'
 
 const name = 'REVISION'
 
@@ -62,9 +63,14 @@ export class ReachedFile {
 
   static async open(directory: string): Promise<ReachedFile> {
     const reached = (await readReached(directory)) ?? 0
-    // Older releases wrote no more digits than there were.
-    await writeReached(directory, reached)
-    return new ReachedFile(await open(join(directory, name), 'r+'), reached)
+    try {
+      // Older releases wrote no more digits than there were.
+      await writeReached(directory, reached)
+      return new ReachedFile(await open(join(directory, name), 'r+'), reached)
+    } catch (thrown) {
+      // A full disk is no damage.
+      throw openProblem(directory, thrown)
+    }
   }
 
   /** For records that are durable. What is written outlives the process; a later call tries again what failed. */

@@ -124,12 +124,12 @@ describe('a watch', () => {
 
   it('that begins with what another one begins with shares what is made of it', async () => {
     const registry = await aWidgetRegistry()
-    for (let i = 0; i < 40; i++) await makeWidget(registry, `w${i}`)
+    await Promise.all(Array.from({ length: 1_000 }, (_, i) => makeWidget(registry, `w${i}`)))
     const [one, other] = [await firstBatch(registry), await firstBatch(registry)]
-    expect(one).toHaveLength(40)
+    expect(one).toHaveLength(1_000)
     expect(other).toBe(one)
     await makeWidget(registry, 'another')
-    expect(await firstBatch(registry)).toHaveLength(41)
+    expect(await firstBatch(registry)).toHaveLength(1_001)
   })
 
   it('stops for good when its client is gone', async () => {

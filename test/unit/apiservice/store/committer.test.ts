@@ -93,7 +93,7 @@ describe('group commit', () => {
     expect(disk.batches).toEqual([])
   })
 
-  it('drops forgotten history in small steps beside the writes', async () => {
+  it('drops forgotten history in few steps when there is nothing to write, and in small ones beside writes', async () => {
     for (let index = 0; index < 4; index++) {
       await Promise.all(Array.from({ length: 200 }, (_, at) => created(store, aKey(`a/n${index}-${at}`))))
     }
@@ -101,10 +101,19 @@ describe('group commit', () => {
     await Promise.all(gone.map(object => store.delete(object, object.revision)))
     disk.batches.length = 0
     await store.compact(store.revision())
-    expect(disk.batches).toHaveLength(7)
-    expect(disk.batches.every(batch => batch.drop.length <= 512)).toBe(true)
+    expect(disk.batches).toHaveLength(1)
     expect(disk.disk.records.size).toBe(0)
     expect(disk.disk.start).toEqual({ floor: store.revision(), live: 0 })
+    for (let index = 0; index < 300; index++) {
+      const revision = await created(store, aKey(`b/n${index}`))
+      await store.delete(aKey(`b/n${index}`), revision)
+    }
+    disk.batches.length = 0
+    const compacted = store.compact(store.revision())
+    const writes = Array.from({ length: 3 }, (_, at) => created(store, aKey(`c/n${at}`)))
+    await Promise.all([compacted, ...writes])
+    expect(disk.batches[0]?.append).toHaveLength(3)
+    expect(disk.batches[0]?.drop.length).toBe(256)
   })
 })
 

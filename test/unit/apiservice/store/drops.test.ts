@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { openRevisionStore } from '../../../../apiservice/store/revision-store.ts'
 import { silentLogger } from '../../../../src/kernel/log.ts'
 import { noMetrics } from '../../../../src/kernel/metrics.ts'
+import { turn } from '../../../../src/kernel/turn.ts'
 import { aBody, aKey, created, inScope } from '../../../conformance/store/harness.ts'
 import { CheckedStore } from '../../../support/checked-store.ts'
 import { FaultyDisk } from '../../../support/faulty-log.ts'
@@ -38,4 +39,21 @@ it('a log never begins earlier again when what a failed batch was to drop is gon
   expect((await reopened.list(inScope(), { limit: 0 })).items).toHaveLength(256)
   await reopened.verify()
   await reopened.close()
+})
+
+it('what a full history forgets is dropped with the writes, and without them once for each housekeeping', async () => {
+  const disk = new FaultyDisk()
+  const clock = manualClock()
+  const options = { clock, log: silentLogger, metrics: noMetrics, historyEvents: 10 }
+  const store = await openRevisionStore(disk.open, options)
+  for (let index = 0; index < 60; index++) {
+    await created(store, aKey(`a/n${index}`))
+    if (index % 20 === 19) await clock.advance(5_000)
+    for (let turns = 0; turns < 5; turns++) await turn()
+  }
+  const withoutWrites = disk.batches.filter(({ append }) => append.length === 0)
+  expect(withoutWrites.length).toBeGreaterThan(0)
+  expect(withoutWrites.length).toBeLessThanOrEqual(3)
+  expect(disk.batches.findLast(({ start }) => start !== undefined)?.start?.floor).toBe(store.oldest())
+  await store.close()
 })

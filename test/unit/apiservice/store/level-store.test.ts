@@ -323,6 +323,15 @@ describe('damage', () => {
     },
   )
 
+  it('is not what a file is that cannot be written', async () => {
+    await (await openStore()).close()
+    await mkdir(join(directory, 'REVISION.new'))
+    expect(await refusal()).toMatchObject({
+      problem: 'unwritable',
+      message: expect.stringContaining('cannot be opened: EISDIR'),
+    })
+  })
+
   it('is found when that file is missing', async () => {
     await (await openStore()).close()
     await rm(join(directory, 'REVISION'))
