@@ -1,6 +1,7 @@
 // npm run soak [-- MINUTES]: stores that are killed, lose power and are damaged for some minutes, with another seed each
 // time; every case of the MCS API in a thousand orders; ten thousand watches; the speed of the API server, which must not
-// be below its floors, and the delay of its event loop; then the demo with one endpoint change a second, and the memory it takes (sum of PSS).
+// be below its floors, and the delay of its event loop; then the demo with one endpoint change a second, and the memory
+// it takes (sum of PSS).
 import { spawnSync } from 'node:child_process'
 import { availableParallelism, loadavg } from 'node:os'
 import { EndpointSliceKind } from '../src/api/kinds/endpoint-slice.ts'

@@ -35,7 +35,8 @@ type Waiting = { readonly events: readonly WatchEvent[]; next: number }
  */
 export class WatchStream implements WatchSink {
   readonly #options: WatchStreamOptions
-  #queue: Waiting[] = []
+  /** Undefined: sent, and not kept. */
+  #queue: (Waiting | undefined)[] = []
   #head = 0
   #unreadBytes = 0
   #limit: number
@@ -111,10 +112,9 @@ export class WatchStream implements WatchSink {
   }
 
   #isThrough(): void {
-    this.#head++
-    // The first one may be large.
-    this.#forgetSent(this.#firstIsRead === undefined ? 32 : 1)
+    this.#queue[this.#head++] = undefined
     this.#firstIsRead?.()
+    this.#forgetSent()
   }
 
   /** It is first in the queue. */
@@ -130,8 +130,8 @@ export class WatchStream implements WatchSink {
   }
 
   /** A reader that keeps up but never catches up must not make the queue grow. */
-  #forgetSent(least: number): void {
-    if (this.#head < least || (least > 1 && this.#head * 2 < this.#queue.length)) return
+  #forgetSent(): void {
+    if (this.#head < 1024 || this.#head * 2 < this.#queue.length) return
     this.#queue = this.#queue.slice(this.#head)
     this.#head = 0
   }

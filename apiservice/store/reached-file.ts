@@ -1,4 +1,3 @@
-import { write } from 'node:fs'
 import { type FileHandle, open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isMissing } from '../../src/kernel/errors.ts'
@@ -10,9 +9,15 @@ const name = 'REVISION'
 
 /** Decimal digits of the greatest revision: all lines are of one length, so that one takes the place of another. */
 const digits = 16
+const lineLength = digits + 1
 
 /** Up to where records were durable when it was written; undefined when there is no such file. */
 export async function readReached(directory: string): Promise<Revision | undefined> {
+  const line = await readLine(directory)
+  return line === undefined ? undefined : Number(line)
+}
+
+async function readLine(directory: string): Promise<string | undefined> {
   let text: string
   try {
     text = await readFile(join(directory, name), 'utf8')
@@ -21,7 +26,7 @@ export async function readReached(directory: string): Promise<Revision | undefin
     throw thrown
   }
   if (!/^\d{1,16}\n$/.test(text)) throw new Error(`its file ${name} cannot be read`)
-  return Number(text)
+  return text
 }
 
 /** Replaces the file in one step: whenever the power goes, there is the old one or the new one. */
@@ -62,10 +67,11 @@ export class ReachedFile {
   }
 
   static async open(directory: string): Promise<ReachedFile> {
-    const reached = (await readReached(directory)) ?? 0
+    const line = await readLine(directory)
+    const reached = Number(line ?? 0)
     try {
       // Older releases wrote no more digits than there were.
-      await writeReached(directory, reached)
+      if (line?.length !== lineLength) await writeReached(directory, reached)
       return new ReachedFile(await open(join(directory, name), 'r+'), reached)
     } catch (thrown) {
       // A full disk is no damage.
@@ -100,17 +106,11 @@ export class ReachedFile {
     try {
       while (this.#written < this.#wanted) {
         const revision = this.#wanted
-        await writeOver(this.#file.fd, lineOf(revision))
+        await this.#file.write(lineOf(revision), 0, lineLength, 0)
         this.#written = revision
       }
     } finally {
       this.#writing = undefined
     }
   }
-}
-
-function writeOver(descriptor: number, line: Buffer): Promise<void> {
-  return new Promise((resolve, reject) => {
-    write(descriptor, line, 0, line.length, 0, error => (error === null ? resolve() : reject(error)))
-  })
 }

@@ -325,6 +325,7 @@ describe('damage', () => {
 
   it('is not what a file is that cannot be written', async () => {
     await (await openStore()).close()
+    await writeFile(join(directory, 'REVISION'), '1\n')
     await mkdir(join(directory, 'REVISION.new'))
     expect(await refusal()).toMatchObject({
       problem: 'unwritable',
