@@ -4,12 +4,13 @@ import { Bag, type Bagged } from '../../src/kernel/bag.ts'
 import type { Clock } from '../../src/kernel/clock.ts'
 import { internal, StatusError } from '../../src/kernel/errors.ts'
 import type { Logger } from '../../src/kernel/log.ts'
-import { atEndOfTurn } from '../../src/kernel/turn.ts'
+import { atEndOfTurn, LongWork } from '../../src/kernel/turn.ts'
 import { whenSettled } from '../../src/kernel/when-settled.ts'
 import type { ApiRequest, Encoded, RequestNotes, Responder } from '../contract.ts'
 import { auditIdOf, type RawRequest, type Sides, toApiRequest } from './request.ts'
 import type { RequestMetrics } from './request-metrics.ts'
 import {
+  boundTime,
   breakOff,
   type RawResponse,
   type ResponseHeaders,
@@ -67,11 +68,13 @@ const clientGone = new Error('the client is gone')
 export class Exchanges {
   readonly #options: ExchangeOptions
   readonly #open = new Bag<Open>()
+  readonly #longWork: LongWork
   readonly #waiting: { readonly isDone: () => boolean; readonly resolve: () => void }[] = []
   #stopping: boolean = false
 
   constructor(options: ExchangeOptions) {
     this.#options = options
+    this.#longWork = new LongWork(options.clock)
   }
 
   handle(raw: RawRequest, response: RawResponse, target: string): void {
@@ -188,7 +191,8 @@ export class Exchanges {
       if (request !== undefined) this.#watch(exchange, { request, encoded, headers: headersOf(encoded.code) })
       return
     }
-    const takes = { body: raw.method !== 'HEAD', gzip: takesGzip(raw), signal: controller.signal }
+    const sending = { signal: controller.signal, work: this.#longWork }
+    const takes = { body: raw.method !== 'HEAD', gzip: takesGzip(raw), ...sending }
     let { code } = encoded
     const write = (answer: WithBody): number | Promise<number> => {
       code = answer.code
@@ -214,7 +218,7 @@ export class Exchanges {
     encoded: Extract<Encoded, { type: 'slices' }>,
     write: (answer: WithBody) => number | Promise<number>,
   ): Promise<number> {
-    this.#boundTime(response)
+    boundTime(response, this.#options.clock)
     try {
       return await write(encoded)
     } catch (thrown) {
@@ -222,12 +226,6 @@ export class Exchanges {
       this.#options.log.error('response failed', { error: errorText(thrown) })
       return write(encoded.failed(thrown))
     }
-  }
-
-  /** A reader that stalls in the middle of a list must not hold its objects for ever. */
-  #boundTime(response: RawResponse): void {
-    const cancel = this.#options.clock.after(maxListMs, () => breakOff(response))
-    response.once('close', cancel)
   }
 
   #watch(exchange: Exchange, watch: Watch): void {
@@ -272,8 +270,6 @@ export class Exchanges {
     this.#options.log.debug('request', { method, path, code, seconds })
   }
 }
-
-const maxListMs = 300_000
 
 function readRequest(raw: RawRequest, target: string, sides: Sides): ApiRequest | StatusError {
   try {

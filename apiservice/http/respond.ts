@@ -1,7 +1,8 @@
 import { constants as http2 } from 'node:http2'
 import { promisify } from 'node:util'
 import { constants, createGzip, gzip as gzipCallback } from 'node:zlib'
-import { turn } from '../../src/kernel/turn.ts'
+import type { Clock } from '../../src/kernel/clock.ts'
+import type { LongWork } from '../../src/kernel/turn.ts'
 import type { Encoded } from '../contract.ts'
 import type { RawRequest } from './request.ts'
 
@@ -28,6 +29,14 @@ export function breakOff(response: RawResponse): void {
   else response.stream.close(http2.NGHTTP2_INTERNAL_ERROR)
 }
 
+const maxLongMs = 300_000
+
+/** A reader that stalls in the middle of a list must not hold its objects for ever. */
+export function boundTime(response: RawResponse, clock: Clock): void {
+  const cancel = clock.after(maxLongMs, () => breakOff(response))
+  response.once('close', cancel)
+}
+
 /** A longer body is compressed where the client takes gzip. */
 const gzipAbove = 128 * 1024
 const fastest = { level: constants.Z_BEST_SPEED }
@@ -37,6 +46,9 @@ const gzip = promisify(gzipCallback)
 const zippedBodies = new WeakMap<Buffer, Promise<Buffer>>()
 
 export type ClientTakes = { readonly body: boolean; readonly gzip: boolean }
+
+/** `work` is what the slices of all long bodies have in common. */
+type Sending = ClientTakes & { readonly signal: AbortSignal; readonly work: LongWork }
 
 /** Of a request that names gzip, and not as what it does not want. */
 export function takesGzip(raw: RawRequest): boolean {
@@ -48,14 +60,14 @@ export type WithBody = Exclude<Encoded, { type: 'frames' }>
 
 /**
  * Writes a response with a body to its end. `headers` are added to those of the response. Answers how many bytes the
- * body has before it is compressed; at once when nothing needs to be waited for, as with most. Throws before the head is
+ * body has before it is compressed; at once when nothing needs to be waited for, as with most. Rejects before the head is
  * sent when the beginning of a long body cannot be made.
  */
 export function writeBody(
   response: RawResponse,
   encoded: WithBody,
   headers: ResponseHeaders,
-  takes: ClientTakes & { readonly signal: AbortSignal },
+  takes: Sending,
 ): number | Promise<number> {
   Object.assign(headers, encoded.headers)
   if (encoded.type === 'slices') return writeLong(response, encoded, headers, takes)
@@ -71,12 +83,14 @@ export function writeBody(
   return writeWhole(response, { code, body, encoding, headers }, takes)
 }
 
-function writeLong(
+async function writeLong(
   response: RawResponse,
   { code, slices, length, zipped }: Extract<Encoded, { type: 'slices' }>,
   headers: ResponseHeaders,
-  takes: ClientTakes & { readonly signal: AbortSignal },
-): number | Promise<number> {
+  takes: Sending,
+): Promise<number> {
+  if (!takes.work.begins()) await takes.work.turn()
+  if (takes.signal.aborted) return 0
   if (takes.gzip) compress(headers)
   else if (length !== undefined) headers['content-length'] = length()
   if (takes.gzip && takes.body && zipped !== undefined) {
@@ -110,7 +124,7 @@ function* going(iterator: Iterator<Buffer>, first: IteratorResult<Buffer>): Gene
 type Opened = {
   readonly code: number
   readonly headers: ResponseHeaders
-  readonly takes: ClientTakes & { readonly signal: AbortSignal }
+  readonly takes: Sending
 }
 
 async function writeZipped(
@@ -174,11 +188,7 @@ async function compressed(body: Buffer): Promise<Buffer> {
  * A turn of the event loop between slices lets others in, and each is sent before the next is made, in its place. What is
  * left when the client goes away is not made.
  */
-async function writeSlices(
-  response: RawResponse,
-  slices: Iterable<Buffer>,
-  takes: ClientTakes & { readonly signal: AbortSignal },
-): Promise<number> {
+async function writeSlices(response: RawResponse, slices: Iterable<Buffer>, takes: Sending): Promise<number> {
   const zip = takes.gzip ? createGzip(fastest) : undefined
   zip?.pipe(response)
   const target: NodeJS.WritableStream = zip ?? response
@@ -187,7 +197,8 @@ async function writeSlices(
     for (const slice of slices) {
       if (takes.signal.aborted) return written
       written += slice.length
-      await Promise.all([sent(target, slice, takes.signal), turn()])
+      await sent(target, slice, takes.signal)
+      await takes.work.turn()
     }
     target.end()
   } catch (thrown) {

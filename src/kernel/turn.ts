@@ -90,6 +90,52 @@ export class Pace {
   }
 }
 
+/** Of each turn of the event loop; with the part that is begun last it may take longer. */
+const longWorkMs = 10
+
+/**
+ * The long work of all requests together: however many there are, each turn of the event loop does only so much of it, and
+ * who comes first has the first part.
+ */
+export class LongWork {
+  readonly #clock: Clock
+  readonly #waiting: (() => void)[] = []
+  #beganMs: number | undefined
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** To be asked before a part is done: whether this turn has time for one. Else `turn` is to be waited for. */
+  begins(): boolean {
+    const nowMs = this.#clock.now()
+    if (this.#beganMs === undefined) {
+      this.#beganMs = nowMs
+      // Comes before whatever is planned for the next turn from now on.
+      setImmediate(() => {
+        this.#beganMs = undefined
+      })
+    }
+    return nowMs - this.#beganMs < longWorkMs
+  }
+
+  /** Resolves in a later turn that has time for a part, after the input that is already there has been read. */
+  turn(): Promise<void> {
+    return new Promise(resolve => {
+      this.#waiting.push(resolve)
+      this.#plan()
+    })
+  }
+
+  /** Whoever has waited longest comes first, also when others ask again meanwhile. */
+  #plan(): void {
+    setImmediate(() => {
+      if (this.begins()) this.#waiting.shift()?.()
+      else this.#plan()
+    })
+  }
+}
+
 /** Work that may rest wherever it yields. */
 export type Steps<T> = Generator<undefined, T, undefined>
 

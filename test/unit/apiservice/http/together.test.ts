@@ -3,24 +3,29 @@ import { EventEmitter } from 'node:events'
 import { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { expect, it } from 'vitest'
+import type { Responder } from '../../../../apiservice/contract.ts'
 import { readBody } from '../../../../apiservice/http/body.ts'
 import { Exchanges } from '../../../../apiservice/http/exchange.ts'
 import type { RawRequest } from '../../../../apiservice/http/request.ts'
 import { RequestMetrics } from '../../../../apiservice/http/request-metrics.ts'
 import type { RawResponse } from '../../../../apiservice/http/respond.ts'
+import type { Clock } from '../../../../src/kernel/clock.ts'
 import { memoryLogger } from '../../../../src/kernel/log.ts'
 import { noMetrics } from '../../../../src/kernel/metrics.ts'
 import { turn } from '../../../../src/kernel/turn.ts'
 import { manualClock } from '../../../support/manual-clock.ts'
 
-function given() {
+type Answers = { readonly responder?: Responder; readonly clock?: Clock }
+
+function given({ responder, clock = manualClock() }: Answers = {}) {
   const seen: string[] = []
-  const clock = manualClock()
   const exchanges = new Exchanges({
-    responder: ({ path }) => {
-      seen.push(`begun ${path}`)
-      return { type: 'bytes', code: 200, headers: {}, body: path }
-    },
+    responder:
+      responder ??
+      (({ path }) => {
+        seen.push(`begun ${path}`)
+        return { type: 'bytes', code: 200, headers: {}, body: path }
+      }),
     clock,
     log: memoryLogger(),
     metrics: new RequestMetrics(noMetrics, new Set()),
@@ -36,7 +41,8 @@ function given() {
     }
     const response = Object.assign(new EventEmitter(), {
       writeHead: () => undefined,
-      end: (body: string) => seen.push(`answered ${body}`),
+      write: (_bytes: Buffer, sent: () => void) => setImmediate(sent),
+      end: (body = 'all') => seen.push(`answered ${body}`),
       destroy: () => undefined,
       headersSent: false,
       writableEnded: false,
@@ -57,6 +63,32 @@ it('requests are begun at the end of the turn one after the other, and then answ
   expect(seen).toEqual([])
   await turn()
   expect(seen).toEqual(['begun /a', 'begun /b', 'answered /a', 'answered /b'])
+})
+
+it('long bodies share what a turn has time for, and all come to their end', async () => {
+  let nowMs = 0
+  const inTurns: string[][] = []
+  function* slicesOf(path: string): Generator<Buffer> {
+    for (const part of [1, 2, 3]) {
+      inTurns.at(-1)?.push(`${path}${part}`)
+      nowMs += 6
+      yield Buffer.from(path)
+    }
+  }
+  const { seen, arrive } = given({
+    responder: ({ path }) => ({ type: 'slices', code: 200, headers: {}, slices: slicesOf(path) }),
+    clock: { now: () => nowMs, after: () => () => undefined },
+  })
+  await turn()
+  for (const path of ['/a', '/b', '/c', '/d']) arrive(path)
+  while (seen.length < 4) {
+    inTurns.push([])
+    await turn()
+  }
+  expect(seen).toEqual(['answered all', 'answered all', 'answered all', 'answered all'])
+  expect(inTurns.flat()).toHaveLength(12)
+  expect(Math.max(...inTurns.map(parts => parts.length))).toBe(2)
+  expect(inTurns[0]).toEqual(['/a1', '/b1'])
 })
 
 it('a request whose client is gone by then is not begun', async () => {

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest'
 import type { Clock } from '../../../../src/kernel/clock.ts'
-import { atEndOfTurn, atOnce, Pace, type Steps, turn } from '../../../../src/kernel/turn.ts'
+import { atEndOfTurn, atOnce, LongWork, Pace, type Steps, turn } from '../../../../src/kernel/turn.ts'
 
 /** A clock by which each step takes so long. */
 function timed(stepMs: number) {
@@ -103,4 +103,26 @@ it('calls back the others when one of them throws', () => {
   expect(seen).toEqual(['first', 'third', 'fourth'])
   expect(turns).toEqual([])
   immediate.mockRestore()
+})
+
+it('does no more of the long work of all together than a turn has time for, in the order in which they came', async () => {
+  let nowMs = 0
+  const work = new LongWork({ now: () => nowMs, after: () => () => undefined })
+  const seen: string[] = []
+  const parts = async (name: string): Promise<void> => {
+    for (let part = 1; part <= 3; part += 1) {
+      if (!work.begins()) await work.turn()
+      seen.push(`${name}${part}`)
+      nowMs += 4
+      await work.turn()
+    }
+  }
+  const all = Promise.all(['a', 'b', 'c', 'd'].map(parts))
+  while (seen.length < 15) {
+    seen.push('turn')
+    await turn()
+  }
+  await all
+  const turns = seen.join(' ').split(' turn ')
+  expect(turns).toEqual(['a1 b1 c1', 'a2 b2 c2', 'd1 a3 b3', 'c3 d2', 'd3'])
 })
