@@ -32,9 +32,10 @@ type Headers = ApiRequest['headers']
  */
 export function frontProxyAuthenticator({ settings, clock, log }: FrontProxyOptions): Authenticator {
   const trust = new CertificateTrust({ caBundle: () => settings().caBundle, read: commonNameOf, clock, log })
-  const users = new SentUsers()
+  const sent = new SentHeaders()
+  const users = new SentUsers(sent)
   return {
-    isCredential: header => isFrontProxyHeader(header, settings()),
+    isCredential: header => sent.areOfProxy(header, settings()),
     authenticate: ({ headers, peer }) => {
       const current = settings()
       const name = firstOf(headers, current.usernameHeaders)
@@ -53,15 +54,40 @@ export function frontProxyAuthenticator({ settings, clock, log }: FrontProxyOpti
 const maxUsers = 256
 const maxSaid = 8 * 1024
 
+/** More names of headers than that, and longer ones, are read again. */
+const maxNames = 256
+const maxNameLength = 64
+
+/** Clients send few names, again and again. */
+class SentHeaders {
+  readonly #names = new Map<string, boolean>()
+  #settings: FrontProxySettings | undefined
+
+  areOfProxy(header: string, settings: FrontProxySettings): boolean {
+    if (settings !== this.#settings || this.#names.size > maxNames) this.#names.clear()
+    this.#settings = settings
+    const known = this.#names.get(header)
+    if (known !== undefined) return known
+    const found = isFrontProxyHeader(header, settings)
+    if (header.length <= maxNameLength) this.#names.set(header, found)
+    return found
+  }
+}
+
 /** The same user for the same headers, so that what is known of a user can be remembered with it. */
 class SentUsers {
+  readonly #sent: SentHeaders
   readonly #users = new Map<string, UserInfo>()
   #settings: FrontProxySettings | undefined
+
+  constructor(sent: SentHeaders) {
+    this.#sent = sent
+  }
 
   of(name: string, headers: Headers, settings: FrontProxySettings): UserInfo {
     if (settings !== this.#settings) this.#users.clear()
     this.#settings = settings
-    const key = saidBy(headers, settings)
+    const key = saidBy(headers, header => this.#sent.areOfProxy(header, settings))
     const known = this.#users.get(key)
     if (known !== undefined) return known
     const user = userOf(name, headers, settings)
@@ -72,11 +98,15 @@ class SentUsers {
   }
 }
 
-/** The headers that say who somebody is; another text for others. */
-function saidBy(headers: Headers, settings: FrontProxySettings): string {
-  const said: (readonly [string, readonly string[]])[] = []
-  for (const entry of headers) if (isFrontProxyHeader(entry[0], settings)) said.push(entry)
-  return JSON.stringify(said)
+/** The headers that say who somebody is; another text for others, since it has the length of each value. */
+function saidBy(headers: Headers, areOfProxy: (header: string) => boolean): string {
+  let said = ''
+  for (const [header, values] of headers) {
+    if (!areOfProxy(header)) continue
+    said += `${header} ${values.length} `
+    for (const value of values) said += `${value.length} ${value}`
+  }
+  return said
 }
 
 function userOf(name: string, headers: Headers, settings: FrontProxySettings): UserInfo {

@@ -56,17 +56,15 @@ export function authnStage(authenticators: readonly Authenticator[], options: Au
   }
 }
 
-function withoutCredentials(request: ApiRequest, authenticators: readonly Authenticator[]): ApiRequest {
-  const isCredential = (header: string): boolean => authenticators.some(one => one.isCredential?.(header))
-  if (!hasCredential(request, isCredential)) return request
-  const headers = [...request.headers].filter(([header]) => !isCredential(header))
-  return { ...request, headers: new Map(headers) }
-}
-
 /** Most clients show who they are by their certificate. */
-function hasCredential({ headers }: ApiRequest, isCredential: (header: string) => boolean): boolean {
-  for (const header of headers.keys()) if (isCredential(header)) return true
-  return false
+function withoutCredentials(request: ApiRequest, authenticators: readonly Authenticator[]): ApiRequest {
+  let headers: Map<string, readonly string[]> | undefined
+  for (const header of request.headers.keys()) {
+    if (!authenticators.some(one => one.isCredential?.(header))) continue
+    headers ??= new Map(request.headers)
+    headers.delete(header)
+  }
+  return headers === undefined ? request : { ...request, headers }
 }
 
 /** One request. Nothing is waited for while the answers come at once, as most do. */

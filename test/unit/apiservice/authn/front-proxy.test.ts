@@ -188,10 +188,12 @@ it('whoever is sent again is the very same user, until other headers count', asy
     { ...headers, 'x-remote-group': ['dev', 'ops'] },
     { ...headers, 'x-remote-uid': ['u-1'] },
     { ...headers, 'x-remote-extra-scopes': ['edit'] },
+    { ...headers, 'x-remote-group': ['d', 'ev'] },
+    { ...headers, 'x-remote-group': ['dev x-remote-uid 1 1 1'] },
   ]) {
     expect(await user([proxy], other)).not.toEqual(first)
   }
-  for (let n = 0; n < 300; n++) await user([proxy], { 'x-remote-user': [`user-${n}`] })
+  for (let n = 0; n < 300; n++) await user([proxy], { 'x-remote-user': [`user-${n}`], [`x-${n}`]: ['1'] })
   expect(await user([proxy], headers)).toEqual(first)
   current = { ...settings, groupHeaders: ['x-team'] }
   expect((await user([proxy], { ...headers, 'x-team': ['ops'] })).groups).toEqual([
